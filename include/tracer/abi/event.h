@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TRACER_ABI_EVENT_H
+#define TRACER_ABI_EVENT_H
+
+#include "types.h"
+
+/*
+ * The contract from the kernel side (bpf/) to userspace, and the body of a raw capture: what one
+ * record in a ring looks like. Natural alignment, explicit padding, asserted offsets.
+ *
+ * Rules: a number is never reused; a struct only grows at its end (a reader takes the fields that
+ * the record's size covers); a change bumps TR_ABI_MINOR; a change of meaning bumps
+ * TR_ABI_MAJOR. A reader refuses another major and skips unknown kinds by their size, counting
+ * them.
+ */
+#define TR_ABI_MAJOR 1
+#define TR_ABI_MINOR 0
+
+#define TR_COMM_BYTES 16
+#define TR_PATH_BYTES 256
+#define TR_ARGS_MAX 12
+
+/* Largest record any program reserves; a reader refuses more. */
+#define TR_RECORD_BYTES_MAX 8192
+
+/*
+ * Record kinds: X(number, name, struct). The decoder's switch, the text names, the size check and
+ * the fuzzer's seeds come from this list.
+ */
+#define TR_RECORD_KINDS(X)                           \
+	X(1, none, struct tr_record_header)          \
+	X(2, hit, struct tr_hit)                     \
+	X(3, sched_switch, struct tr_sched_switch)   \
+	X(4, sched_wakeup, struct tr_sched_wakeup)   \
+	X(5, task_new, struct tr_task)               \
+	X(6, task_exec, struct tr_task_exec)         \
+	X(7, task_exit, struct tr_task)              \
+	X(8, task_rename, struct tr_task)            \
+	X(9, task_info, struct tr_task)              \
+	X(10, gap_begin, struct tr_gap)              \
+	X(11, gap_end, struct tr_gap)                \
+	X(12, clock, struct tr_clock)
+
+enum tr_record_kind {
+#define TR_KIND_ENUM(number, name, type) TR_KIND_##name = number,
+	TR_RECORD_KINDS(TR_KIND_ENUM)
+#undef TR_KIND_ENUM
+};
+
+/*
+ * Head of every record. For kinds made by the scheduler programs tgid/tid are the task the record
+ * is about unless its struct says otherwise. Pids are those of the initial pid namespace.
+ */
+struct tr_record_header {
+	uint16_t size;     /* bytes of the whole record, header included; a multiple of 8 */
+	uint16_t kind;     /* enum tr_record_kind */
+	uint32_t probe_id; /* index into the probe table; below TR_PROBE_FIRST_USER: built in */
+	uint64_t time_ns;  /* CLOCK_BOOTTIME */
+	uint32_t tgid;
+	uint32_t tid;
+	/*
+	 * Of the ring's sequence: advanced for every attempt, lost ones too, so that a jump says
+	 * how many records are missing. Records of one ring may be a few places out of order when
+	 * an interrupt's program ran between the taking of the number and the reservation.
+	 */
+	uint32_t seq;
+	uint16_t cpu;
+	uint16_t flags; /* meaning by kind */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_record_header) == 32);
+
+/* Probe ids below TR_PROBE_FIRST_USER name the built-in programs. */
+enum tr_builtin_probe {
+	TR_PROBE_sched_switch = 1,
+	TR_PROBE_sched_wakeup = 2,
+	TR_PROBE_task = 3,
+	TR_PROBE_FIRST_USER = 16,
+};
+
+/*
+ * TR_KIND_none: an attempt that was given up after its record was reserved (a string's page had to
+ * be faulted in first, and a second record follows). It only keeps the sequence whole.
+ *
+ * TR_KIND_hit: a probe ran. header.flags bit i set: argument i could not be read (its slot is 0).
+ * Each argument fills one slot of 8 bytes, in the order of the probe's definition: an integer
+ * already extended to 64 bits, the raw bits of a float, or a struct tr_string_slot.
+ */
+struct tr_hit {
+	struct tr_record_header header;
+	uint64_t args[]; /* as many as the probe's definition has */
+};
+
+#define TR_STRING_CUT 1u /* the string went on past `bytes` */
+
+struct tr_string_slot {
+	uint16_t offset; /* of the first byte, from the start of the record */
+	uint16_t bytes;  /* stored, without the NUL */
+	uint32_t flags;  /* TR_STRING_* */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_string_slot) == 8);
+
+/* A CPU stopped running header.tid and began to run next_tid (0: idle). */
+#define TR_SWITCH_PREEMPTED 1 /* header.flags: prev was still runnable */
+
+struct tr_sched_switch {
+	struct tr_record_header header; /* tgid/tid: the task that stopped running */
+	uint32_t next_tgid;
+	uint32_t next_tid;
+	uint32_t prev_state; /* the kernel's TASK_* bits; 0: still runnable */
+	int16_t prev_prio;   /* kernel priority 0..139 */
+	int16_t next_prio;
+};
+TR_STATIC_ASSERT(sizeof(struct tr_sched_switch) == 48);
+
+/* A sleeping task was made runnable. tgid/tid of the header: the waker (0: from idle). */
+struct tr_sched_wakeup {
+	struct tr_record_header header;
+	uint32_t woken_tgid;
+	uint32_t woken_tid;
+	int16_t woken_prio;
+	uint16_t woken_cpu; /* the CPU it last ran on */
+	uint32_t flags;     /* 0 */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_sched_wakeup) == 48);
+
+#define TR_TASK_KTHREAD 1u    /* a kernel thread */
+#define TR_TASK_GROUP_DEAD 2u /* task_exit: the last thread of its process */
+#define TR_TASK_RUNNING 4u    /* task_info: on a CPU or waiting for one */
+
+/* Life of a task. tgid/tid of the header: the task itself (task_new: the new task). */
+struct tr_task {
+	struct tr_record_header header;
+	uint32_t parent_tgid; /* task_new: the forking process; task_info: the real parent */
+	uint32_t parent_tid;  /* task_new: the forking thread; else 0 */
+	uint64_t start_ns;    /* CLOCK_BOOTTIME of the task's start: with the tid, its identity */
+	char comm[TR_COMM_BYTES]; /* NUL-ended; task_rename: the new name */
+	int32_t exit_code;        /* task_exit: the kernel's code (status << 8 | signal) */
+	uint32_t task_flags;      /* TR_TASK_* */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_task) == 72);
+
+/* A process began another program. comm of `task` is the new name. */
+struct tr_task_exec {
+	struct tr_task task;
+	char path[TR_PATH_BYTES]; /* of the program as given to exec, NUL-ended, cut if longer */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_task_exec) == 328);
+
+/*
+ * Made by the merger, never by the kernel: records of ring header.cpu are missing from
+ * header.time_ns (gap_begin) until header.time_ns (gap_end); count is exact at gap_end, 0 before.
+ */
+struct tr_gap {
+	struct tr_record_header header; /* seq: the first one missing */
+	uint64_t count;
+	uint64_t begin_ns; /* time of the last record before the gap, 0: none */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_gap) == 48);
+
+/* Made by userspace: one reading of three clocks. header.time_ns is CLOCK_BOOTTIME. */
+struct tr_clock {
+	struct tr_record_header header;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+};
+TR_STATIC_ASSERT(sizeof(struct tr_clock) == 48);
+
+#endif /* TRACER_ABI_EVENT_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What events refer to: processes, threads, and the points (a probe, a runtime's event, a counter)
+// that events happen at. Defined once through TraceWriter::define, then named by a small index.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer::model {
+
+// Index of a thread in the order of the decoder's task table; dense from 0.
+enum class ThreadIndex : uint32_t {};
+// Index of a point; dense from 0.
+enum class PointIndex : uint32_t {};
+
+inline constexpr ThreadIndex kIdleThread{0xffffffff};  // no thread: the CPU's idle loop
+
+// One life of one thread. A tid that the kernel uses again is another thread with another index.
+struct Thread {
+    ThreadIndex index{};
+    uint32_t pid = 0;  // of the process (the kernel's tgid), initial pid namespace
+    uint32_t tid = 0;
+    // How many earlier threads of this recording had the same tid (processes: the same pid).
+    // Formats that know ids alone must keep the lives apart by it.
+    uint32_t thread_life = 0;
+    uint32_t process_life = 0;
+    uint64_t start_ns = 0;  // CLOCK_BOOTTIME; 0: unknown
+    uint32_t parent_pid = 0;
+    bool is_kernel_thread = false;
+    std::string thread_name;
+    std::string process_name;
+};
+
+enum class ValueType : uint8_t {
+    none,  // argument could not be read
+    s32,
+    u32,
+    s64,
+    u64,
+    f64,
+    boolean,
+    pointer,
+    string,
+};
+
+struct Argument {
+    std::string name;  // no '.' or '[': readers take them for paths
+    ValueType type = ValueType::u64;
+};
+
+enum class PointKind : uint8_t {
+    instant,  // something happened
+    span,     // entered and left again: SpanBegin and SpanEnd
+    counter,  // a value
+};
+
+// Where events come from: a probe, or a built-in source.
+struct Point {
+    PointIndex index{};
+    PointKind kind = PointKind::instant;
+    std::string category;  // the probe's provider or its file's name
+    std::string name;
+    std::vector<Argument> arguments;      // of Instant, SpanBegin and Counter events, at most 15
+    std::vector<Argument> end_arguments;  // of SpanEnd events
+};
+
+}  // namespace tracer::model

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened, once given its meaning: the only thing writers see. No format, kernel record or
+// runtime is named here. Times are CLOCK_BOOTTIME in nanoseconds.
+#pragma once
+
+#include "tracer/model/definition.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace tracer::model {
+
+// One argument's value. `text` is borrowed and dies with the write() call.
+struct Value {
+    ValueType type = ValueType::none;
+    bool is_cut = false;  // string: longer in the target than here
+    union {
+        uint64_t bits = 0;  // s32 and s64 sign-extended; boolean 0 or 1; pointer
+        double real;        // f64
+    };
+    std::string_view text;  // string
+};
+
+struct Instant {
+    PointIndex point;
+    ThreadIndex thread;
+    std::span<const Value> values;  // as many as the point's arguments
+};
+
+struct SpanBegin {
+    PointIndex point;
+    ThreadIndex thread;
+    std::span<const Value> values;
+};
+
+// Why a span ended; anything but `returned` is a repair and shows in the trace.
+enum class SpanEndCause : uint8_t { returned, unwound, lost_events, thread_exit, recording_end };
+
+// Ends the innermost open span of the thread; the decoder only sends ends that match.
+struct SpanEnd {
+    PointIndex point;
+    ThreadIndex thread;
+    SpanEndCause cause = SpanEndCause::returned;
+    std::span<const Value> values;  // the point's end_arguments, or none for a repair
+};
+
+struct Counter {
+    PointIndex point;
+    ThreadIndex thread;
+    std::span<const Value> values;
+};
+
+enum class ThreadState : uint8_t {
+    runnable,         // preempted, or yielded
+    sleeping,         // interruptible wait
+    uninterruptible,  // D: usually a device
+    stopped,          // by a signal or a debugger
+    dead,
+};
+
+// A CPU changed what it runs. kIdleThread stands for the idle loop and for every thread outside
+// what is recorded.
+struct Switch {
+    uint16_t cpu;
+    ThreadIndex out;
+    ThreadState out_state;
+    int16_t out_priority;  // the kernel's 0..139
+    ThreadIndex in;
+    int16_t in_priority;
+};
+
+// A sleeping thread was made runnable.
+struct Wakeup {
+    uint16_t cpu;  // where it is expected to run
+    ThreadIndex woken;
+    ThreadIndex waker;  // kIdleThread: an interrupt, or unknown
+    int16_t woken_priority;
+};
+
+enum class LifeKind : uint8_t { fork, exec, exit };
+
+struct Life {
+    LifeKind kind;
+    ThreadIndex thread;     // fork: the parent; else the thread itself
+    ThreadIndex child{};    // fork
+    int32_t exit_code = 0;  // exit: status, or 128 + signal
+    std::string_view path;  // exec; borrowed
+};
+
+enum class LossCause : uint8_t {
+    ring_full,  // the kernel found no room in a CPU's ring
+    sink_full,  // the output did not keep up
+    malformed,  // a record that made no sense
+};
+
+// `count` events of one CPU are missing between begin_ns and the event's time.
+struct Loss {
+    LossCause cause;
+    uint16_t cpu;
+    uint64_t begin_ns;
+    uint64_t count;
+};
+
+// One reading of three clocks; the event's time is CLOCK_BOOTTIME.
+struct ClockReading {
+    uint64_t monotonic_ns;
+    uint64_t realtime_ns;
+};
+
+using EventBody =
+    std::variant<Instant, SpanBegin, SpanEnd, Counter, Switch, Wakeup, Life, Loss, ClockReading>;
+
+struct Event {
+    uint64_t time_ns = 0;
+    EventBody body;
+};
+
+}  // namespace tracer::model

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/result.h"
+
+#include <cstddef>
+#include <span>
+
+namespace tracer {
+
+// Where a writer's bytes go. Contract: reserve(n), fill all n bytes, commit(n) with the same n; one
+// reservation a record, so that no record is ever cut in half. One producing thread. A sink never
+// blocks in reserve(): when it cannot take more (a full disk, a slow reader) it returns an empty
+// span and the writer counts the loss.
+class ByteSink {
+public:
+    virtual ~ByteSink() = default;
+
+    // Memory for the next `bytes` bytes, 8-byte aligned as long as every commit is a multiple of
+    // 8; valid until commit(). Empty: no room now. `bytes` is at most kReserveBytesMax.
+    [[nodiscard]] virtual std::span<std::byte> reserve(size_t bytes) = 0;
+    virtual void commit(size_t bytes) = 0;
+
+    // Hands what is committed to the destination without waiting for it.
+    virtual void flush() = 0;
+
+    // Writes everything out and ends. The first error of the whole life (ENOSPC, EPIPE, ...), if
+    // there was one. Later calls of any function but the destructor are errors of ours.
+    [[nodiscard]] virtual Status close() = 0;
+
+    // The error that made the sink refuse, empty what if none so far. Any thread.
+    [[nodiscard]] virtual Status health() const = 0;
+
+    // Committed so far. Any thread.
+    [[nodiscard]] virtual unsigned long long bytes_committed() const = 0;
+
+    static constexpr size_t kReserveBytesMax = 64 * 1024;
+};
+
+}  // namespace tracer

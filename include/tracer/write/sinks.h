@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/unique_fd.h"
+#include "tracer/write/byte_sink.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace tracer {
+
+struct FileOwner {
+    uid_t uid;
+    gid_t gid;
+};
+
+struct FileSinkOptions {
+    size_t buffer_bytes = 1 << 20;   // of one buffer
+    size_t buffer_count = 64;        // filled or waiting at once; beyond: no room
+    std::optional<FileOwner> owner;  // the file is given to this user
+};
+
+// Writes to a new file (0600; an existing regular file is replaced, not followed through a
+// symbolic link owned by someone else) from a thread of its own, so that a slow disk never
+// delays the caller until `buffer_count` buffers wait.
+[[nodiscard]] Result<std::unique_ptr<ByteSink>> open_file_sink(const std::string& path,
+                                                               const FileSinkOptions& options);
+
+// The same over an open descriptor (a pipe, standard output), which it takes over.
+[[nodiscard]] std::unique_ptr<ByteSink> make_fd_sink(UniqueFd fd, const FileSinkOptions& options);
+
+// Keeps everything in memory, for tests and snapshots; refuses past bytes_max.
+class MemorySink : public ByteSink {
+public:
+    explicit MemorySink(size_t bytes_max = SIZE_MAX) : bytes_max_(bytes_max) {}
+    [[nodiscard]] std::span<std::byte> reserve(size_t bytes) override;
+    void commit(size_t bytes) override;
+    void flush() override {}
+    [[nodiscard]] Status close() override { return {}; }
+    [[nodiscard]] Status health() const override { return {}; }
+    [[nodiscard]] unsigned long long bytes_committed() const override { return bytes_.size(); }
+    [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    size_t bytes_max_;
+    std::vector<std::byte> bytes_;
+    std::vector<std::byte> reserved_;
+};
+
+// Takes everything and keeps nothing: the floor of benchmarks.
+[[nodiscard]] std::unique_ptr<ByteSink> make_null_sink();
+
+}  // namespace tracer

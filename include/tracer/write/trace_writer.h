@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/result.h"
+#include "tracer/model/definition.h"
+#include "tracer/model/event.h"
+#include "tracer/write/byte_sink.h"
+
+#include <cstdint>
+
+namespace tracer {
+
+// What became of one event. The hot path counts, it does not build errors.
+enum class WriteStatus : uint8_t {
+    ok,
+    no_room,  // the sink is full: not written
+    refused,  // the format cannot say it (too many arguments, an end before its start): not written
+};
+
+// Numbers of one writer's life, for the summary.
+struct WriterCounters {
+    uint64_t events = 0;       // written
+    uint64_t no_room = 0;      // not written, sink full
+    uint64_t refused = 0;      // not written, format
+    uint64_t strings_cut = 0;  // written with a shortened string
+};
+
+// Spells the model in one format over one sink. Not thread safe: one owner. Order of calls: open,
+// then define and write in any order (a definition before the events that name it), close.
+class TraceWriter {
+public:
+    virtual ~TraceWriter() = default;
+
+    // Writes the format's header.
+    [[nodiscard]] virtual Status open() = 0;
+
+    // Declares or, with a known index, re-declares (a thread renamed, a program exec'ed).
+    virtual void define(const model::Thread& thread) = 0;
+    virtual void define(const model::Point& point) = 0;
+
+    virtual WriteStatus write(const model::Event& event) = 0;
+
+    // Writes the header and every live definition again, so that what follows reads alone.
+    [[nodiscard]] virtual Status begin_chunk() = 0;
+
+    // Writes the format's end, if it has one. Does not close the sink.
+    [[nodiscard]] virtual Status close() = 0;
+
+    [[nodiscard]] virtual const WriterCounters& counters() const = 0;
+};
+
+}  // namespace tracer

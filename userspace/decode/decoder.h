@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/record_handler.h"
+#include "decode/probe_definition.h"
+#include "tracer/write/trace_writer.h"
+
+#include <memory>
+
+namespace tracer {
+
+struct DecoderCounters {
+    uint64_t records = 0;
+    uint64_t unknown_kinds = 0;   // of a newer minor version: skipped
+    uint64_t unknown_probes = 0;  // hits of a probe id without a definition
+    uint64_t malformed = 0;       // too short for their kind, string slots outside the record, ...
+    uint64_t arguments_missing = 0;
+    uint64_t strings_cut = 0;
+    uint64_t lost_events = 0;       // sum of the gaps' counts
+    uint64_t lost_to_sink = 0;      // events the writer had no room for
+    uint64_t spans_orphan_end = 0;  // ends without a begin (attached in the middle, or lost)
+    uint64_t spans_unwound = 0;     // left by longjmp or an exception
+    uint64_t spans_cut_by_loss = 0;
+    uint64_t spans_closed_at_exit = 0;
+    uint64_t spans_closed_at_end = 0;
+    uint64_t wakeups_dropped = 0;  // of a thread already runnable
+};
+
+// Gives records their meaning, once: keeps the task table, pairs spans, and writes model events
+// to one writer. The only place that knows both abi/event.h and the model.
+class Decoder : public RecordHandler {
+public:
+    // Borrows the writer; takes the definitions.
+    static std::unique_ptr<Decoder> make(RecordingDefinitions definitions, TraceWriter& writer);
+
+    // Adds definitions while records flow (probes armed later). Ids must be new.
+    virtual void add(const std::vector<model::Point>& points,
+                     const std::vector<ProbeDefinition>& probes) = 0;
+
+    // Ends the stream: closes open spans (SpanEndCause::recording_end) at the given time.
+    virtual void finish(uint64_t now_ns) = 0;
+
+    [[nodiscard]] virtual const DecoderCounters& counters() const = 0;
+
+    // Records seen by probe id (built-in sources included).
+    [[nodiscard]] virtual uint64_t hits(uint32_t probe_id) const = 0;
+
+    // Times of the first and last record, 0 if none.
+    [[nodiscard]] virtual uint64_t first_ns() const = 0;
+    [[nodiscard]] virtual uint64_t last_ns() const = 0;
+};
+
+}  // namespace tracer

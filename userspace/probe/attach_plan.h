@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Probes compiled, nothing attached yet: what the compiler hands to the attacher, and what
+// `tracer explain` or a test can look at without root.
+#pragma once
+
+#include "decode/probe_definition.h"
+#include "tracer/abi/probe.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+// Which handler in bpf/ runs at a site.
+enum class ProbeProgram : uint8_t {
+    hit,             // integers only
+    hit_strings,     // sleepable: may fault in a string's pages
+    return_hit,      // at the function's return
+    return_strings,  // the same, sleepable
+    tracepoint,
+};
+
+// One place in one file (uprobes, USDT).
+struct AttachSite {
+    uint64_t file_offset = 0;
+    uint64_t semaphore_offset = 0;  // file offset of the USDT semaphore; 0: none
+    uint32_t probe_id = 0;          // the cookie: index into the plan's programs
+    ProbeProgram program = ProbeProgram::hit;
+};
+
+// All sites in one file. `open_path` leads to the very inode that runs (/proc/PID/map_files/...,
+// /proc/PID/root/...); `shown_path` is what people call it.
+struct AttachFile {
+    std::string open_path;
+    std::string shown_path;
+    std::vector<AttachSite> sites;
+};
+
+struct AttachTracepoint {
+    std::string category;
+    std::string name;
+    uint32_t probe_id = 0;
+};
+
+struct AttachPlan {
+    std::vector<AttachFile> files;
+    std::vector<AttachTracepoint> tracepoints;
+    // programs[i] belongs to probe id TR_PROBE_FIRST_USER + i.
+    std::vector<tr_probe> programs;
+    std::vector<model::Point> points;
+    std::vector<ProbeDefinition> probes;
+    std::vector<std::string> warnings;  // shown before the recording and in the summary
+};
+
+}  // namespace tracer
