@@ -21,6 +21,32 @@ if(NOT TRACER_BPF STREQUAL "OFF")
     endif()
 endif()
 
+# Where vmlinux.h comes from: the trimmed one in the tree, or the whole of the running kernel's BTF,
+# made anew at each configuration.
+if(TRACER_BPF_ENABLED)
+    if(TRACER_VMLINUX STREQUAL "generate")
+        set(TRACER_VMLINUX_FOLDER ${PROJECT_BINARY_DIR}/vmlinux)
+        file(MAKE_DIRECTORY ${TRACER_VMLINUX_FOLDER})
+        execute_process(
+            COMMAND ${TRACER_BPFTOOL} btf dump file /sys/kernel/btf/vmlinux format c
+            OUTPUT_FILE ${TRACER_VMLINUX_FOLDER}/vmlinux.h.tmp
+            RESULT_VARIABLE failed)
+        if(failed)
+            message(FATAL_ERROR "bpftool cannot make vmlinux.h here; configure with -DTRACER_VMLINUX=tree")
+        endif()
+        file(COPY_FILE ${TRACER_VMLINUX_FOLDER}/vmlinux.h.tmp ${TRACER_VMLINUX_FOLDER}/vmlinux.h ONLY_IF_DIFFERENT)
+        file(REMOVE ${TRACER_VMLINUX_FOLDER}/vmlinux.h.tmp)
+    elseif(TRACER_VMLINUX STREQUAL "tree")
+        set(TRACER_VMLINUX_FOLDER ${PROJECT_SOURCE_DIR}/vmlinux/${CMAKE_HOST_SYSTEM_PROCESSOR})
+        if(NOT EXISTS ${TRACER_VMLINUX_FOLDER}/vmlinux.h)
+            message(FATAL_ERROR "No vmlinux/${CMAKE_HOST_SYSTEM_PROCESSOR}/vmlinux.h; make it with scripts/gen_vmlinux")
+        endif()
+    else()
+        message(FATAL_ERROR "TRACER_VMLINUX is tree or generate, not ${TRACER_VMLINUX}")
+    endif()
+    set(TRACER_VMLINUX_DEPENDS ${TRACER_VMLINUX_FOLDER}/vmlinux.h)
+endif()
+
 # Sets `out` to clang's own system include folders as -idirafter options: the bpf target has none.
 function(tracer_bpf_system_includes out)
     execute_process(COMMAND ${TRACER_CLANG} -v -E -x c /dev/null

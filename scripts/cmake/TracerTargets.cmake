@@ -23,6 +23,7 @@ function(tracer_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC_LIBS;PRIVATE_LIBS")
     add_library(${name} STATIC ${arg_SOURCES})
     add_library(tracer::${name} ALIAS ${name})
+    target_compile_features(${name} PUBLIC cxx_std_20)
     tracer_target_defaults(${name})
     target_include_directories(${name}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
@@ -30,10 +31,14 @@ function(tracer_library name)
     target_link_libraries(${name} PUBLIC ${arg_PUBLIC_LIBS} PRIVATE ${arg_PRIVATE_LIBS})
 endfunction()
 
-# tracer_test(NAME SOURCES ... LIBS ... LABELS ... [ROOT]): one GoogleTest program, each case a
-# CTest test. LABELS: unit, golden, root, e2e.
+# tracer_test(NAME SOURCES ... LIBS ... LABELS label [TIMEOUT seconds]): one GoogleTest program, each
+# case a CTest test. The label says how scripts/test runs it: unit and golden beside others; root and
+# e2e alone, as root. There is exactly one: gtest_discover_tests drops the TIMEOUT after a second.
 function(tracer_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    if(NOT arg_LABELS MATCHES "^(unit|golden|root|e2e)$")
+        message(FATAL_ERROR "tracer_test ${name}: LABELS is one of unit, golden, root, e2e")
+    endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()
@@ -41,6 +46,6 @@ function(tracer_test name)
     tracer_target_defaults(${name})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/userspace ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-        PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
+        PROPERTIES LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()

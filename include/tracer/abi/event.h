@@ -150,6 +150,8 @@ TR_STATIC_ASSERT(sizeof(struct tr_task_exec) == 328);
  * Made by the merger, never by the kernel: records of ring header.cpu are missing from
  * header.time_ns (gap_begin) until header.time_ns (gap_end); count is exact at gap_end, 0 before.
  */
+#define TR_GAP_OUTPUT 1 /* header.flags: a capture's output had no room; of every ring, cpu is 0 */
+
 struct tr_gap {
 	struct tr_record_header header; /* seq: the first one missing */
 	uint64_t count;

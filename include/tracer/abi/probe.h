@@ -50,7 +50,7 @@ struct tr_op {
 	uint8_t code;  /* enum tr_op_code */
 	uint8_t reg;   /* enum tr_reg */
 	uint8_t bytes; /* TR_OP_LOAD, TR_OP_KLOAD */
-	uint8_t shift; /* TR_OP_INDEX: 0..3; TR_OP_REG: right shift applied to the register (%ah: 8) */
+	uint8_t shift; /* TR_OP_INDEX: 0..3; TR_OP_REG: the register is shifted right (%ah: 8) */
 	uint32_t reserved;
 	int64_t imm;
 };

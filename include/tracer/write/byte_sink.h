@@ -31,7 +31,7 @@ public:
     // The error that made the sink refuse, empty what if none so far. Any thread.
     [[nodiscard]] virtual Status health() const = 0;
 
-    // Committed so far. Any thread.
+    // Committed so far; may lag a few KiB behind until flush() or close(). Any thread.
     [[nodiscard]] virtual unsigned long long bytes_committed() const = 0;
 
     static constexpr size_t kReserveBytesMax = 64 * 1024;

@@ -22,6 +22,10 @@ struct FileSinkOptions {
     size_t buffer_bytes = 1 << 20;   // of one buffer
     size_t buffer_count = 64;        // filled or waiting at once; beyond: no room
     std::optional<FileOwner> owner;  // the file is given to this user
+    // The writing thread asks for SCHED_RR priority 1: where every CPU is busy, an ordinary thread
+    // of another session starves, and what it should have written finds no room. Its CPU time is
+    // bounded by what is committed, at some 0.3 s a GB. Not granted: an ordinary thread.
+    bool real_time = false;
 };
 
 // Writes to a new file (0600; an existing regular file is replaced, not followed through a
