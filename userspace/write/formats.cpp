@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of trace formats. Adding one: its writer in a folder of its own, and a row here.
+// Read by the command line (names, suffixes) and by whoever opens an output.
+#include "tracer/write/formats.h"
+
+#include "write/fxt/make_fxt_writer.h"
+
+#include <array>
+
+namespace tracer {
+namespace {
+
+constexpr std::array kFormats{
+    Format{"fxt", ".fxt", "Fuchsia trace format, for Perfetto", fxt::make_fxt_writer},
+};
+
+}  // namespace
+
+std::span<const Format> formats() {
+    return kFormats;
+}
+
+const Format* find_format_by_name(std::string_view name) {
+    for (const Format& format : kFormats) {
+        if (format.name == name) return &format;
+    }
+    return nullptr;
+}
+
+const Format* find_format_by_path(std::string_view path) {
+    for (const Format& format : kFormats) {
+        if (path.ends_with(format.suffix)) return &format;
+    }
+    return nullptr;
+}
+
+}  // namespace tracer

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Fuchsia trace writer: header and definitions, and the events of points (instants, spans,
+// counters). What the system does (switches, wakeups, lives, losses, clocks) is in
+// fxt_system_events.cpp. Relies on the sink's promise to take a record whole or not at all; made
+// by the table of formats, called by one thread.
+#include "write/fxt/fxt_writer.h"
+
+#include "write/fxt/fxt_record.h"
+#include "write/fxt/make_fxt_writer.h"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace tracer::fxt {
+namespace {
+
+constexpr std::string_view kProviderName = "tracer";
+constexpr uint32_t kProviderId = 1;
+constexpr uint64_t kTicksPerSecond = 1'000'000'000;  // times are CLOCK_BOOTTIME nanoseconds
+constexpr uint32_t kPointIndexMax = 1U << 24;
+
+// Readers take these for paths into nested objects, and fail on a name that is both a leaf and a
+// branch.
+std::string without_path_characters(std::string_view name) {
+    std::string flat(name);
+    std::replace_if(
+        flat.begin(), flat.end(), [](char c) { return c == '.' || c == '[' || c == ']'; }, '_');
+    return flat;
+}
+
+}  // namespace
+
+FxtWriter::FxtWriter(ByteSink& sink) : sink_(sink), names_(strings_), tasks_(names_.process) {}
+
+Status FxtWriter::open() {
+    if (write_definitions()) return {};
+    TR_TRY(sink_.health());
+    return fail(ErrorCode::limit, "no room for the trace's header");
+}
+
+Status FxtWriter::begin_chunk() {
+    is_header_written_ = false;
+    is_behind_ = true;
+    strings_.restart();
+    slots_.restart();
+    tasks_.restart();
+    cpus_.clear();
+    std::fill(loss_lane_end_ns_.begin(), loss_lane_end_ns_.end(), 0);
+    const bool is_complete = write_definitions();
+    for (Task& task : tasks_.all()) resume_spans(task);
+    if (last_clocks_) say_clocks(last_clocks_->time_ns, last_clocks_->reading);
+    if (is_complete) return {};
+    TR_TRY(sink_.health());
+    return fail(ErrorCode::limit, "no room for the header and names of a chunk");
+}
+
+Status FxtWriter::close() {
+    bool is_complete = write_definitions();
+    for (Task& task : tasks_.all()) {
+        if (!task.owed_ends.empty() && !make_current(task)) is_complete = false;
+    }
+    for (size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
+        if (!mend_switches(static_cast<uint16_t>(cpu))) is_complete = false;
+    }
+    if (is_complete) return {};
+    TR_TRY(sink_.health());
+    return fail(ErrorCode::limit, "no room for the end of the trace");
+}
+
+void FxtWriter::define(const model::Thread& thread) {
+    if (!tasks_.define(thread, counters_.strings_cut)) {
+        counters_.refused += 1;
+        return;
+    }
+    is_behind_ = true;
+    // Without room they wait; the next event tries again, so there is nothing to report here.
+    if (is_header_written_) static_cast<void>(write_definitions());
+}
+
+void FxtWriter::define(const model::Point& point) {
+    const auto index = static_cast<uint32_t>(point.index);
+    if (index >= kPointIndexMax || point.arguments.size() > kArgumentsMax ||
+        point.end_arguments.size() > kArgumentsMax) {
+        counters_.refused += 1;
+        return;
+    }
+    if (index >= points_.size()) points_.resize(index + 1);
+    Point& known = points_[index];
+    known.is_defined = true;
+    known.category = intern(point.category);
+    known.name = intern(point.name);
+    known.arguments = {prepare(point.arguments), known.category, known.name};
+    known.end_arguments = {prepare(point.end_arguments), known.category, known.name};
+    is_behind_ = true;
+    if (is_header_written_) static_cast<void>(write_definitions());
+}
+
+std::vector<PreparedArgument> FxtWriter::prepare(const std::vector<model::Argument>& list) {
+    std::vector<PreparedArgument> prepared;
+    prepared.reserve(list.size());
+    for (const model::Argument& argument : list) {
+        const std::string name = without_path_characters(argument.name);
+        PreparedArgument& added = prepared.emplace_back();
+        added.type = argument.type;
+        added.name = intern(name);
+        if (argument.type == model::ValueType::string) added.cut_name = intern(name + "_cut");
+    }
+    return prepared;
+}
+
+Name FxtWriter::intern(std::string_view text) {
+    std::string repaired;
+    return strings_.intern(clean_text(text, repaired, counters_.strings_cut));
+}
+
+bool FxtWriter::write_definitions() {
+    if (!is_behind_) return true;
+    is_behind_ = !(write_header() && strings_.write_pending(sink_) && tasks_.write_pending(sink_));
+    return !is_behind_;
+}
+
+bool FxtWriter::write_header() {
+    if (is_header_written_) return true;
+    // Three records in one reservation: a file has its whole header or none of it.
+    const size_t provider_words = 1 + words_of(kProviderName.size());
+    Record record(sink_, 1 + provider_words + kInitializationWords);
+    if (!record.has_room()) return false;
+    record.word(magic_word());
+    record.word(provider_info_header(kProviderId, kProviderName.size()));
+    record.text(kProviderName);
+    record.word(initialization_header());
+    record.word(kTicksPerSecond);
+    record.commit();
+    is_header_written_ = true;
+    return true;
+}
+
+const FxtWriter::Point* FxtWriter::find_point(model::PointIndex index) const {
+    const auto position = static_cast<size_t>(index);
+    if (position >= points_.size() || !points_[position].is_defined) return nullptr;
+    return &points_[position];
+}
+
+Task* FxtWriter::event_task(model::ThreadIndex index) {
+    Task* task = tasks_.find(index);
+    if (task != nullptr && !task->is_idle) [[likely]]
+        return task;
+    if (task == nullptr && index != model::kIdleThread) return nullptr;
+    return &tasks_.own({kIdleProcess, kIdleProcess}, "idle CPUs", "idle");
+}
+
+bool FxtWriter::make_current(Task& task) {
+    if (!make_known(task)) return false;
+    task.slot = slots_.use(sink_, task.ids, task.slot);
+    if (task.slot == 0) return false;
+    return task.owed_ends.empty() || write_owed_ends(task);
+}
+
+bool FxtWriter::write_owed_ends(Task& task) {
+    const Name& cause = names_.end_causes[static_cast<size_t>(model::SpanEndCause::lost_events)];
+    while (!task.owed_ends.empty()) {
+        const OwedEnd& end = task.owed_ends.front();
+        const Point* point = find_point(end.point);
+        TR_CHECK(point != nullptr);
+        Arguments arguments;
+        arguments.add_name(names_.ended, cause);
+        const Head head{EventType::duration_end, end.time_ns, point->category, point->name};
+        if (write_record(task, head, arguments) == WriteStatus::no_room) return false;
+        task.owed_ends.erase(task.owed_ends.begin());
+    }
+    return true;
+}
+
+// Begins again, in a new chunk, the spans that are open, at the times they really began; their
+// arguments are gone. A span that cannot be begun here will not be ended here either.
+void FxtWriter::resume_spans(Task& task) {
+    for (OpenSpan& span : task.spans) {
+        if (span.begin_status == WriteStatus::refused) continue;
+        const Point* point = find_point(span.point);
+        TR_CHECK(point != nullptr);
+        Arguments none;
+        const Head head{EventType::duration_begin, span.begin_ns, point->category, point->name};
+        span.begin_status = write_event(task, head, none);
+    }
+}
+
+WriteStatus FxtWriter::write(const model::Event& event) {
+    // The commonest by far, and std::visit would call it through a table.
+    const auto* instant = std::get_if<model::Instant>(&event.body);
+    const WriteStatus status =
+        instant != nullptr
+            ? say(event.time_ns, *instant)
+            : std::visit([&](const auto& body) { return say(event.time_ns, body); }, event.body);
+    count(status);
+    return status;
+}
+
+void FxtWriter::count(WriteStatus status) {
+    switch (status) {
+        case WriteStatus::ok:
+            counters_.events += 1;
+            return;
+        case WriteStatus::no_room:
+            counters_.no_room += 1;
+            return;
+        case WriteStatus::refused:
+            counters_.refused += 1;
+            return;
+    }
+}
+
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::Instant& event) {
+    Task* task = event_task(event.thread);
+    if (task == nullptr) return WriteStatus::refused;
+    return write_point(EventType::instant, time_ns, *task, event.point, event.values);
+}
+
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanBegin& event) {
+    Task* task = tasks_.find(event.thread);
+    // Spans of the idle loops of several CPUs would close one another.
+    if (task == nullptr || task->is_idle) return WriteStatus::refused;
+    const WriteStatus status =
+        write_point(EventType::duration_begin, time_ns, *task, event.point, event.values);
+    task->spans.push_back({time_ns, event.point, status});
+    return status;
+}
+
+WriteStatus FxtWriter::write_point(EventType type,
+                                   uint64_t time_ns,
+                                   Task& task,
+                                   model::PointIndex index,
+                                   std::span<const model::Value> values) {
+    const Point* point = find_point(index);
+    if (point == nullptr) return WriteStatus::refused;
+    if (point->arguments.fit_fixed(values)) [[likely]] {
+        if (!make_current(task)) return WriteStatus::no_room;
+        Record record(sink_, point->arguments.fixed_words());
+        if (!record.has_room()) return WriteStatus::no_room;
+        point->arguments.write_fixed(record, type, task.slot, time_ns, values);
+        record.commit();
+        return WriteStatus::ok;
+    }
+    Arguments arguments;
+    if (!add_values(arguments, point->arguments.prepared(), values, repaired_,
+                    counters_.strings_cut)) {
+        return WriteStatus::refused;
+    }
+    return write_event(task, {type, time_ns, point->category, point->name}, arguments);
+}
+
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
+    Task* task = tasks_.find(event.thread);
+    if (task == nullptr || task->spans.empty()) return WriteStatus::refused;
+    const OpenSpan span = task->spans.back();
+    if (time_ns < span.begin_ns) return WriteStatus::refused;
+    task->spans.pop_back();
+    if (span.begin_status != WriteStatus::ok) return span.begin_status;
+
+    const Point* point = find_point(span.point);
+    TR_CHECK(point != nullptr);
+    const Point* described = find_point(event.point);
+    const bool is_repair = event.cause != model::SpanEndCause::returned;
+    Arguments arguments;
+    WriteStatus status = WriteStatus::ok;
+    if (!(is_repair && event.values.empty()) &&
+        (described == nullptr || !add_values(arguments, described->end_arguments.prepared(),
+                                             event.values, repaired_, counters_.strings_cut))) {
+        status = WriteStatus::refused;
+    }
+    if (is_repair && !arguments.has_room()) status = WriteStatus::refused;
+    if (status == WriteStatus::ok) {
+        if (is_repair) {
+            arguments.add_name(names_.ended, names_.end_causes[static_cast<size_t>(event.cause)]);
+        }
+        const Head head{EventType::duration_end, time_ns, point->category, point->name};
+        status = write_event(*task, head, arguments);
+    }
+    // The begin is in the file, so an end has to come, with whatever can be said of it.
+    if (status != WriteStatus::ok) task->owed_ends.push_back({time_ns, span.point});
+    return status;
+}
+
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::Counter& event) {
+    const Point* point = find_point(event.point);
+    Task* task = event_task(event.thread);
+    Arguments arguments;
+    if (point == nullptr || task == nullptr ||
+        !add_counter_values(arguments, point->arguments.prepared(), event.values)) {
+        return WriteStatus::refused;
+    }
+    // The trailing word is the counter's id: one series for each name and argument.
+    const Head head{EventType::counter, time_ns, point->category, point->name, 0};
+    return write_event(*task, head, arguments);
+}
+
+WriteStatus FxtWriter::write_event(Task& task, const Head& head, Arguments& arguments) {
+    if (!make_current(task)) return WriteStatus::no_room;
+    return write_record(task, head, arguments);
+}
+
+WriteStatus FxtWriter::write_record(const Task& task, const Head& head, Arguments& arguments) {
+    const size_t fixed_words = kEventWords + trailing_words(head.type) +
+                               inline_words(head.category.ref) + inline_words(head.name.ref);
+    if (fixed_words + arguments.words() > kRecordWordsMax) [[unlikely]] {
+        if (fixed_words > kRecordWordsMax) return WriteStatus::refused;
+        counters_.strings_cut += arguments.shorten_to(kRecordWordsMax - fixed_words);
+        if (fixed_words + arguments.words() > kRecordWordsMax) return WriteStatus::refused;
+    }
+    const size_t words = fixed_words + arguments.words();
+    Record record(sink_, words);
+    if (!record.has_room()) return WriteStatus::no_room;
+    record.word(event_header(head.type, words, arguments.count(), task.slot,
+                             event_names(head.category.ref, head.name.ref)));
+    record.word(head.time_ns);
+    record.text(head.category.text);
+    record.text(head.name.text);
+    arguments.write(record);
+    if (trailing_words(head.type) != 0) record.word(head.trailing);
+    record.commit();
+    return WriteStatus::ok;
+}
+
+std::unique_ptr<TraceWriter> make_fxt_writer(ByteSink& sink) {
+    return std::make_unique<FxtWriter>(sink);
+}
+
+}  // namespace tracer::fxt

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/write/trace_writer.h"
+#include "write/fxt/fxt_arguments.h"
+#include "write/fxt/fxt_names.h"
+#include "write/fxt/fxt_tables.h"
+#include "write/fxt/fxt_tasks.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tracer::fxt {
+
+// Spells the model as a Fuchsia trace that Perfetto loads without complaint. Borrows the sink.
+//
+// Definitions that find no room are kept and written before the next event, so a sink that was
+// full for a while never leaves a name undefined; see catch_up(). The same for the ends of spans
+// and for the threads that CPUs run: an event that could not be written must not change the
+// meaning of those after it.
+class FxtWriter final : public TraceWriter {
+public:
+    explicit FxtWriter(ByteSink& sink);
+
+    [[nodiscard]] Status open() override;
+    void define(const model::Thread& thread) override;
+    void define(const model::Point& point) override;
+    WriteStatus write(const model::Event& event) override;
+    [[nodiscard]] Status begin_chunk() override;
+    [[nodiscard]] Status close() override;
+    [[nodiscard]] const WriterCounters& counters() const override { return counters_; }
+
+private:
+    // A point with everything about its records that does not change.
+    struct Point {
+        bool is_defined = false;
+        Name category;
+        Name name;
+        PointArguments arguments;
+        PointArguments end_arguments;
+    };
+
+    // What one CPU runs as far as the file says.
+    struct Cpu {
+        uint64_t running = 0;  // thread id in the file; 0: idle or not known
+        int16_t running_priority = 0;
+        uint64_t last_switch_ns = 0;                  // of the last switch written
+        std::optional<uint64_t> unwritten_switch_ns;  // one that found no room
+    };
+
+    // An event's header, before its arguments.
+    struct Head {
+        EventType type{};
+        uint64_t time_ns = 0;
+        const Name& category;
+        const Name& name;
+        uint64_t trailing = 0;  // of the types that have one word more
+    };
+
+    // Points (fxt_writer.cpp).
+    WriteStatus say(uint64_t time_ns, const model::Instant& event);
+    WriteStatus say(uint64_t time_ns, const model::SpanBegin& event);
+    WriteStatus say(uint64_t time_ns, const model::SpanEnd& event);
+    WriteStatus say(uint64_t time_ns, const model::Counter& event);
+    // Instants and begins of spans.
+    WriteStatus write_point(EventType type,
+                            uint64_t time_ns,
+                            Task& task,
+                            model::PointIndex index,
+                            std::span<const model::Value> values);
+    // The system (fxt_system_events.cpp).
+    WriteStatus say(uint64_t time_ns, const model::Switch& event);
+    WriteStatus say(uint64_t time_ns, const model::Wakeup& event);
+    WriteStatus say(uint64_t time_ns, const model::Life& event);
+    WriteStatus say(uint64_t time_ns, const model::Loss& event);
+    WriteStatus say(uint64_t time_ns, const model::ClockReading& event);
+    WriteStatus say_clocks(uint64_t time_ns, const model::ClockReading& event);
+    // The id of one side of a switch, 0 for the idle loop.
+    [[nodiscard]] WriteStatus switch_side(model::ThreadIndex index, uint64_t& id);
+    // True: nothing stands between the file's last word on this CPU and the next switch.
+    [[nodiscard]] bool mend_switches(uint16_t cpu);
+    [[nodiscard]] bool write_switch_to_idle(uint16_t cpu, uint64_t time_ns);
+    [[nodiscard]] WriteStatus write_switch(uint64_t time_ns,
+                                           const model::Switch& event,
+                                           uint64_t out,
+                                           uint64_t in);
+    Cpu& cpu_state(uint16_t cpu);
+
+    // Definitions.
+    [[nodiscard]] const Point* find_point(model::PointIndex index) const;
+    // Where an event that needs a thread goes; nullptr: nowhere. The idle loop has a thread of
+    // ours, as probes do fire there.
+    [[nodiscard]] Task* event_task(model::ThreadIndex index);
+    [[nodiscard]] std::vector<PreparedArgument> prepare(const std::vector<model::Argument>& list);
+    [[nodiscard]] Name intern(std::string_view text);
+
+    // Writes the header and the definitions that wait for room. False: still no room.
+    [[nodiscard]] bool write_definitions();
+    [[nodiscard]] bool write_header();
+    // Makes sure that the file has all that an event naming `task` needs.
+    [[nodiscard]] bool make_known(Task& task) {
+        if (!is_behind_ && task.is_written) [[likely]]
+            return true;
+        tasks_.require(task);
+        is_behind_ = true;
+        return write_definitions();
+    }
+    // As make_known, and the task gets a slot and the ends it is owed.
+    [[nodiscard]] bool make_current(Task& task);
+    [[nodiscard]] bool write_owed_ends(Task& task);
+    void resume_spans(Task& task);
+
+    WriteStatus write_event(Task& task, const Head& head, Arguments& arguments);
+    // The same once the task is current.
+    WriteStatus write_record(const Task& task, const Head& head, Arguments& arguments);
+    void count(WriteStatus status);
+
+    ByteSink& sink_;
+    StringTable strings_;
+    OwnNames names_;  // the first in strings_
+    TaskBook tasks_;
+    ThreadTable slots_;
+    std::vector<Point> points_;
+    std::vector<Cpu> cpus_;
+    std::vector<uint64_t> loss_lane_end_ns_;  // by CPU: slices of a lane must not overlap
+    uint64_t lost_events_ = 0;
+    struct LastClocks {
+        uint64_t time_ns;
+        model::ClockReading reading;
+    };
+    std::optional<LastClocks> last_clocks_;
+    RepairedTexts repaired_;
+    WriterCounters counters_;
+    bool is_header_written_ = false;
+    bool is_behind_ = true;  // write_definitions() has something to do
+};
+
+}  // namespace tracer::fxt
