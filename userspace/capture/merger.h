@@ -22,14 +22,15 @@
 
 namespace tracer {
 
+// For each ring, once finish() has run: records + lost_in_gaps == the kernel's attempts.
 struct RingLedger {
-    uint64_t records = 0;       // delivered (kind none included)
+    uint64_t records = 0;       // arrived (kind none and malformed ones included)
     uint64_t lost_in_gaps = 0;  // sum of the gap_end counts
     uint64_t out_of_order = 0;  // came after one with a higher seq
 };
 
 struct MergerCounters {
-    uint64_t records = 0;
+    uint64_t records = 0;    // arrived whole (kind none included; it is not delivered)
     uint64_t late = 0;       // delivered with a time before one already delivered
     uint64_t malformed = 0;  // header.size does not fit the record; not delivered
     uint64_t gaps = 0;
@@ -40,8 +41,8 @@ public:
     // Borrows the source.
     explicit Merger(RecordSource& source);
 
-    // Delivers every record older than `watermark_ns` (CLOCK_BOOTTIME), at most `count_max` of
-    // each ring at a time; returns how many were delivered. UINT64_MAX: everything.
+    // Delivers every record older than `watermark_ns` (CLOCK_BOOTTIME); returns how many arrived.
+    // UINT64_MAX: everything. Rings are read in batches and released batch by batch.
     size_t drain(uint64_t watermark_ns, RecordHandler& handler);
 
     // Once, after the last drain: closes gaps still open with the ring's final lost counter, so
@@ -52,10 +53,41 @@ public:
     [[nodiscard]] const std::vector<RingLedger>& rings() const { return ledgers_; }
 
 private:
-    // (to be completed by the implementation)
+    struct Ring {
+        std::vector<RecordView> batch;  // peeked; those before `next` are delivered
+        size_t next = 0;
+        uint32_t expected_seq = 0;
+        bool gap_is_open = false;  // gap_begin delivered, gap_end not yet
+        uint64_t last_ns = 0;      // time of the newest delivered record, 0: none
+        uint64_t explained = 0;    // part of lost() that gap_end counts cover
+        uint64_t awaited = 0;      // jumped over but not lost: expected to arrive late
+    };
+
+    // Rings whose head may be delivered now, as a binary heap with the earliest on top.
+    struct Head {
+        uint64_t time_ns;
+        uint32_t ring;
+    };
+
+    [[nodiscard]] bool refill(size_t index, RecordHandler& handler);
+    void deliver_run(size_t index, uint64_t limit_ns, RecordHandler& handler);
+    void deliver(Ring& ring, RingLedger& ledger, const RecordView& view, RecordHandler& handler);
+    void sift_down(size_t position);
+
+    [[nodiscard]] uint64_t unexplained(size_t index) const;
+    [[nodiscard]] uint64_t lost_before(size_t index, uint64_t& jumped);
+    void before_jump(size_t index, RecordHandler& handler);
+    void arrive_out_of_sequence(size_t index, RecordHandler& handler);
+    void begin_gap_at_end(size_t index, RecordHandler& handler);
+    void begin_gap(size_t index, uint64_t earliest_ns, RecordHandler& handler);
+    void end_gap(size_t index, uint64_t time_ns, uint64_t count, RecordHandler& handler);
+
     RecordSource& source_;
     MergerCounters counters_;
     std::vector<RingLedger> ledgers_;
+    std::vector<Ring> rings_;
+    std::vector<Head> heap_;
+    uint64_t newest_ns_ = 0;  // of all that was delivered
 };
 
 }  // namespace tracer

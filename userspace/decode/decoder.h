@@ -5,7 +5,10 @@
 #include "decode/probe_definition.h"
 #include "tracer/write/trace_writer.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tracer {
 
@@ -19,12 +22,17 @@ struct DecoderCounters {
     uint64_t lost_events = 0;       // sum of the gaps' counts
     uint64_t lost_to_sink = 0;      // events the writer had no room for
     uint64_t spans_orphan_end = 0;  // ends without a begin (attached in the middle, or lost)
-    uint64_t spans_unwound = 0;     // left by longjmp or an exception
+    uint64_t spans_too_deep = 0;    // begins beyond kSpanDepthMax: neither begin nor end written
+    uint64_t spans_unwound = 0;     // left by longjmp, an exception or exec
     uint64_t spans_cut_by_loss = 0;
     uint64_t spans_closed_at_exit = 0;
     uint64_t spans_closed_at_end = 0;
-    uint64_t wakeups_dropped = 0;  // of a thread already runnable
+    uint64_t wakeups_dropped = 0;    // of a thread already runnable, or in an unknown state
+    uint64_t switches_repaired = 0;  // switch-outs made up because the true one is missing
 };
+
+// Open spans of one thread; Perfetto refuses deeper slices.
+inline constexpr size_t kSpanDepthMax = 512;
 
 // Gives records their meaning, once: keeps the task table, pairs spans, and writes model events
 // to one writer. The only place that knows both abi/event.h and the model.

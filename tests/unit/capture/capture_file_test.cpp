@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/capture_file.h"
+
+#include "support/byte_vector_sink.h"
+#include "support/record_builder.h"
+#include "tracer/abi/event.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracer {
+namespace {
+
+using test::ByteVectorSink;
+using test::Record;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Kept : public CaptureVisitor {
+public:
+    Status on_definitions(RecordingDefinitions part) override {
+        definitions.push_back(std::move(part));
+        return {};
+    }
+    Status on_counters(const CaptureCounters& read) override {
+        counters = read;
+        return {};
+    }
+    void on_progress(uint64_t bytes_done, uint64_t bytes_total) override {
+        EXPECT_GE(bytes_done, done);
+        done = bytes_done;
+        total = bytes_total;
+    }
+    void on_record(std::span<const std::byte> record) override {
+        records.emplace_back(record.begin(), record.end());
+    }
+
+    std::vector<RecordingDefinitions> definitions;
+    CaptureCounters counters;
+    std::vector<Record> records;
+    uint64_t done = 0;
+    uint64_t total = 0;
+};
+
+RecordingDefinitions some_definitions() {
+    RecordingDefinitions definitions;
+    definitions.points = {{.index = model::PointIndex{0},
+                           .category = "app",
+                           .name = "event",
+                           .arguments = {{"a", model::ValueType::s32},
+                                         {"s", model::ValueType::string},
+                                         {"f", model::ValueType::f64}}},
+                          {.index = model::PointIndex{1},
+                           .kind = model::PointKind::span,
+                           .category = "app",
+                           .name = "f \"quoted\" \xc3\xa9",
+                           .end_arguments = {{"ret", model::ValueType::pointer}}}};
+    definitions.probes = {
+        {.probe_id = 16,
+         .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
+         .f32_slots = 1U << 2,
+         .spec = "usdt:app:event"},
+        {.probe_id = 17, .role = HitRole::span_begin, .point = model::PointIndex{1}, .spec = "x"},
+        {.probe_id = 18,
+         .role = HitRole::span_end,
+         .point = model::PointIndex{1},
+         .slots = {model::ValueType::pointer},
+         .spec = "x"}};
+    definitions.pids = {7, 4'000'000'000};
+    definitions.tids = {9};
+    definitions.follow_children = true;
+    definitions.own_pid = 99;
+    definitions.host_name = "host";
+    definitions.command_line = "tracer --pid 7";
+    return definitions;
+}
+
+void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
+    EXPECT_EQ(a.record_all, b.record_all);
+    EXPECT_EQ(a.follow_children, b.follow_children);
+    EXPECT_EQ(a.pids, b.pids);
+    EXPECT_EQ(a.tids, b.tids);
+    EXPECT_EQ(a.own_pid, b.own_pid);
+    EXPECT_EQ(a.host_name, b.host_name);
+    EXPECT_EQ(a.command_line, b.command_line);
+    ASSERT_EQ(a.points.size(), b.points.size());
+    for (size_t i = 0; i < a.points.size(); ++i) {
+        EXPECT_EQ(a.points[i].index, b.points[i].index);
+        EXPECT_EQ(a.points[i].kind, b.points[i].kind);
+        EXPECT_EQ(a.points[i].category, b.points[i].category);
+        EXPECT_EQ(a.points[i].name, b.points[i].name);
+        ASSERT_EQ(a.points[i].arguments.size(), b.points[i].arguments.size());
+        for (size_t k = 0; k < a.points[i].arguments.size(); ++k) {
+            EXPECT_EQ(a.points[i].arguments[k].name, b.points[i].arguments[k].name);
+            EXPECT_EQ(a.points[i].arguments[k].type, b.points[i].arguments[k].type);
+        }
+        EXPECT_EQ(a.points[i].end_arguments.size(), b.points[i].end_arguments.size());
+    }
+    ASSERT_EQ(a.probes.size(), b.probes.size());
+    for (size_t i = 0; i < a.probes.size(); ++i) {
+        EXPECT_EQ(a.probes[i].probe_id, b.probes[i].probe_id);
+        EXPECT_EQ(a.probes[i].role, b.probes[i].role);
+        EXPECT_EQ(a.probes[i].point, b.probes[i].point);
+        EXPECT_EQ(a.probes[i].slots, b.probes[i].slots);
+        EXPECT_EQ(a.probes[i].f32_slots, b.probes[i].f32_slots);
+        EXPECT_EQ(a.probes[i].spec, b.probes[i].spec);
+    }
+}
+
+std::vector<std::byte> file_with(uint32_t type,
+                                 std::string_view payload,
+                                 std::string_view head = {"TRACRAW\0\1\0\0\0\0\0\0\0", 16}) {
+    std::string text(head);
+    const auto bytes = static_cast<uint32_t>(payload.size());
+    char block[8];
+    std::memcpy(block, &type, 4);
+    std::memcpy(block + 4, &bytes, 4);
+    text.append(block, 8).append(payload).resize((text.size() + 7) / 8 * 8);
+    const auto span = std::as_bytes(std::span(text));
+    return {span.begin(), span.end()};
+}
+
+Error error_of(std::span<const std::byte> bytes) {
+    Kept kept;
+    auto summary = read_capture(bytes, kept);
+    return summary ? Error{.what = "no error"} : summary.error();
+}
+
+TEST(Capture, GivesBackWhatWasWritten) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    const auto records = test::make_one_of_each_kind(16);
+    for (const Record& record : records) writer.on_record(record);
+    CaptureCounters counters;
+    counters.probes.push_back({16, {.hits = 5, .ring_full = UINT64_MAX}});
+    counters.rings = {{10, 1}, {20, 0}};
+    ASSERT_TRUE(writer.write_counters(counters).has_value());
+    ASSERT_TRUE(writer.close().has_value());
+
+    Kept kept;
+    const auto summary = read_capture(sink.bytes(), kept);
+    ASSERT_TRUE(summary.has_value()) << summary.error().what;
+    EXPECT_EQ(kept.records, records);
+    ASSERT_EQ(kept.definitions.size(), 1U);
+    expect_same(kept.definitions[0], some_definitions());
+    ASSERT_EQ(kept.counters.probes.size(), 1U);
+    EXPECT_EQ(kept.counters.probes[0].counts.hits, 5U);
+    EXPECT_EQ(kept.counters.probes[0].counts.ring_full, UINT64_MAX);
+    ASSERT_EQ(kept.counters.rings.size(), 2U);
+    EXPECT_EQ(kept.counters.rings[0].attempts, 10U);
+    EXPECT_EQ(kept.counters.rings[0].lost, 1U);
+    EXPECT_EQ(summary->records, records.size());
+    EXPECT_TRUE(summary->has_definitions);
+    EXPECT_TRUE(summary->has_counters);
+    EXPECT_FALSE(summary->is_cut);
+    EXPECT_EQ(kept.done, sink.bytes().size());
+    EXPECT_EQ(kept.total, sink.bytes().size());
+}
+
+TEST(Capture, OneReservationHoldsManyRecords) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    const size_t before = sink.commits();
+    for (uint64_t i = 0; i < 100'000; ++i) writer.on_record(test::make_hit({.time_ns = i}, 16, {}));
+    writer.flush();
+    EXPECT_EQ(sink.commits() - before, (100'000 * 32 + 32767) / 32768);
+    Kept kept;
+    ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
+    EXPECT_EQ(kept.records.size(), 100'000U);
+    EXPECT_EQ(writer.records_written(), 100'000U);
+}
+
+TEST(Capture, DefinitionsLargerThanABlockComeBackWhole) {
+    RecordingDefinitions definitions;
+    definitions.record_all = true;
+    for (uint32_t i = 0; i < 3000; ++i) {
+        definitions.points.push_back({.index = model::PointIndex{i},
+                                      .category = "libjvm.so",
+                                      .name = "probe_" + std::to_string(i)});
+        definitions.probes.push_back(
+            {.probe_id = 16 + i, .point = model::PointIndex{i}, .spec = std::string(i % 100, 's')});
+        definitions.pids.push_back(i);
+    }
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(definitions).has_value());
+    EXPECT_GT(sink.bytes().size(), 4 * kCaptureBlockBytesMax);
+    Kept kept;
+    const auto summary = read_capture(sink.bytes(), kept);
+    ASSERT_TRUE(summary.has_value()) << summary.error().what;
+    ASSERT_EQ(kept.definitions.size(), 1U);
+    expect_same(kept.definitions[0], definitions);
+}
+
+TEST(Capture, ProbesAddedLaterComeAsAPartOfTheirOwn) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    writer.on_record(test::make_hit({.time_ns = 1}, 16, {}));
+    ASSERT_TRUE(writer
+                    .add({{.index = model::PointIndex{2}, .category = "c", .name = "late"}},
+                         {{.probe_id = 40, .point = model::PointIndex{2}}})
+                    .has_value());
+    Kept kept;
+    ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
+    ASSERT_EQ(kept.definitions.size(), 2U);
+    EXPECT_EQ(kept.definitions[1].points[0].name, "late");
+    EXPECT_EQ(kept.definitions[1].probes[0].probe_id, 40U);
+    EXPECT_EQ(kept.records.size(), 1U) << "in front of the added part";
+}
+
+TEST(Capture, AnElementLargerThanABlockIsRefused) {
+    auto definitions = some_definitions();
+    definitions.probes[0].spec.assign(kCaptureBlockBytesMax, 'x');
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    const auto status = writer.open(definitions);
+    ASSERT_FALSE(status.has_value());
+    EXPECT_EQ(status.error().code, ErrorCode::limit);
+}
+
+TEST(Capture, NamesThatAreNotUtf8AreWrittenAllTheSame) {
+    auto definitions = some_definitions();
+    definitions.command_line = "tracer \xff\xfe";
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(definitions).has_value());
+    Kept kept;
+    ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
+    EXPECT_THAT(kept.definitions[0].command_line, HasSubstr("tracer"));
+}
+
+TEST(Capture, ABlockWithoutRoomIsToldAsAGap) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    writer.on_record(test::make_hit({.time_ns = 10}, 16, {}));
+    writer.flush();
+    sink.refuse(true);
+    for (const uint64_t time : {20, 30}) {
+        writer.on_record(test::make_hit({.time_ns = time}, 16, {}));
+        writer.flush();
+    }
+    EXPECT_FALSE(writer.close().has_value()) << "nothing tells of the loss yet";
+    sink.refuse(false);
+    writer.on_record(test::make_hit({.time_ns = 40}, 16, {}));
+    ASSERT_TRUE(writer.close().has_value());
+    EXPECT_EQ(writer.records_lost(), 2U);
+    EXPECT_EQ(writer.records_written(), 2U);
+
+    Kept kept;
+    ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
+    EXPECT_THAT(kept.records,
+                ElementsAre(test::make_hit({.time_ns = 10}, 16, {}),
+                            test::make_gap(TR_KIND_gap_begin, 10, 0, 0, 10, TR_GAP_OUTPUT),
+                            test::make_gap(TR_KIND_gap_end, 40, 0, 2, 10, TR_GAP_OUTPUT),
+                            test::make_hit({.time_ns = 40}, 16, {})));
+}
+
+TEST(Capture, EveryTruncationGivesTheRecordsBeforeIt) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    const size_t definitions_end = sink.bytes().size();
+    const auto records = test::make_one_of_each_kind(16);
+    for (const Record& record : records) {
+        writer.on_record(record);
+        if (test::header_of(record).kind % 4 == 0) writer.flush();
+    }
+    ASSERT_TRUE(writer.write_counters({}).has_value());
+
+    size_t delivered_before = 0;
+    for (size_t bytes = 0; bytes < sink.bytes().size(); ++bytes) {
+        Kept kept;
+        const auto summary = read_capture(std::span(sink.bytes()).first(bytes), kept);
+        if (bytes < 16) {
+            ASSERT_FALSE(summary.has_value()) << bytes;
+            EXPECT_EQ(summary.error().code, ErrorCode::bad_input);
+            continue;
+        }
+        ASSERT_TRUE(summary.has_value()) << bytes << ": " << summary.error().what;
+        EXPECT_EQ(summary->has_definitions, bytes >= definitions_end) << bytes;
+        EXPECT_FALSE(summary->has_counters) << bytes;
+        EXPECT_EQ(kept.done, bytes);
+        EXPECT_LE(summary->bytes_cut, bytes);
+        ASSERT_GE(kept.records.size(), delivered_before);
+        delivered_before = kept.records.size();
+        for (size_t i = 0; i < kept.records.size(); ++i) EXPECT_EQ(kept.records[i], records[i]);
+    }
+    EXPECT_EQ(delivered_before, records.size());
+}
+
+TEST(Capture, OtherFilesAreRefusedByName) {
+    EXPECT_THAT(error_of({}).what, HasSubstr("not a raw capture"));
+    const auto other = file_with(1, "{}", {"\x10\0\4FxT\x16\0aaaaaaaa", 16});
+    EXPECT_THAT(error_of(other).what, HasSubstr("not a raw capture"));
+    const auto newer = file_with(1, "{}", {"TRACRAW\0\2\0\0\0\0\0\0\0", 16});
+    EXPECT_THAT(error_of(newer).what, HasSubstr("format version 2"));
+}
+
+TEST(Capture, SizesAreNotBelieved) {
+    auto bytes = file_with(1, "{}");
+    const uint32_t huge = 0xffffffff;
+    std::memcpy(bytes.data() + 20, &huge, 4);
+    EXPECT_THAT(error_of(bytes).what, HasSubstr("block at byte 16: it claims 4294967295 bytes"));
+}
+
+TEST(Capture, RecordsNeedDefinitions) {
+    EXPECT_THAT(error_of(file_with(2, std::string(32, '\0'))).what,
+                HasSubstr("records before any definitions"));
+}
+
+TEST(Capture, RecordSizesThatDoNotFitTheirBlockAreRefused) {
+    for (const int size : {0, 8, 31, 33, 56, 8200, 65535}) {
+        ByteVectorSink sink;
+        CaptureWriter writer(sink);
+        ASSERT_TRUE(writer.open(some_definitions()).has_value());
+        auto record = test::make_hit({.time_ns = 1}, 16, {1, 2});
+        auto header = test::header_of(record);
+        header.size = static_cast<uint16_t>(size);
+        test::set_header(record, header);
+        writer.on_record(record);
+        writer.flush();
+        EXPECT_THAT(error_of(sink.bytes()).what, HasSubstr("a record of")) << size;
+    }
+}
+
+TEST(Capture, UnknownBlocksAreSkippedAndCounted) {
+    auto bytes = file_with(77, "abc");
+    Kept kept;
+    const auto summary = read_capture(bytes, kept);
+    ASSERT_TRUE(summary.has_value());
+    EXPECT_EQ(summary->unknown_blocks, 1U);
+}
+
+constexpr std::string_view kHead =
+    R"("clock":"boottime","record_all":true,"follow_children":false,"own_pid":1,)"
+    R"("host_name":"h","command_line":"c")";
+
+std::string definitions_error(std::string_view rest) {
+    std::string text = "{" + std::string(kHead) + std::string(rest) + "}";
+    return error_of(file_with(1, text)).what;
+}
+
+TEST(Capture, MalformedDefinitionsAreRefusedByName) {
+    EXPECT_EQ(definitions_error(""), "no error");
+    EXPECT_THAT(error_of(file_with(1, "{")).what, HasSubstr("definitions: malformed JSON"));
+    EXPECT_THAT(error_of(file_with(1, "[]")).what, HasSubstr("no object"));
+    EXPECT_THAT(error_of(file_with(1, "{}")).what, HasSubstr("\"clock\" is not a string"));
+    EXPECT_THAT(error_of(file_with(1, R"({"clock":"tai"})")).what, HasSubstr("boottime"));
+    EXPECT_THAT(error_of(file_with(1, std::string(40'000, '['))).what, HasSubstr("malformed JSON"));
+    EXPECT_THAT(definitions_error(R"(,"pids":[-1])"), HasSubstr("\"pids\""));
+    EXPECT_THAT(definitions_error(R"(,"pids":[4294967296])"), HasSubstr("\"pids\""));
+    EXPECT_THAT(definitions_error(R"(,"pids":7)"), HasSubstr("\"pids\" is not a list"));
+    EXPECT_THAT(definitions_error(R"(,"points":[1])"), HasSubstr("\"points\""));
+    EXPECT_THAT(definitions_error(R"(,"more":1)"), HasSubstr("\"more\""));
+}
+
+TEST(Capture, DefinitionsMustFitTogether) {
+    const auto point = [](std::string_view index, std::string_view kind, std::string_view rest) {
+        return R"(,"points":[{"index":)" + std::string(index) + R"(,"kind":")" + std::string(kind) +
+               R"(","category":"c","name":"n")" + std::string(rest) + "}]";
+    };
+    const auto probe = [](std::string_view id, std::string_view role, std::string_view rest) {
+        return R"(,"probes":[{"id":)" + std::string(id) + R"(,"role":")" + std::string(role) +
+               R"(","spec":"s","f32_slots":0,"point":)" + std::string(rest) + "}]";
+    };
+    EXPECT_EQ(definitions_error(point("0", "instant", "") + probe("16", "instant", "0")),
+              "no error");
+    EXPECT_THAT(definitions_error(point("1", "instant", "")), HasSubstr("\"index\""));
+    EXPECT_THAT(definitions_error(point("0", "blob", "")), HasSubstr("\"kind\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", R"(,"arguments":[["a","s128"]])")),
+                HasSubstr("\"arguments\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", R"(,"arguments":["a"])")),
+                HasSubstr("\"arguments\""));
+    EXPECT_THAT(definitions_error(probe("16", "instant", "0")), HasSubstr("\"point\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", "") + probe("16", "span_end", "0")),
+                HasSubstr("\"role\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", "") + probe("1048576", "instant", "0")),
+                HasSubstr("\"id\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", "") +
+                                  probe("16", "instant", R"(0,"slots":["u64"])")),
+                HasSubstr("\"slots\""));
+    std::string many = R"(0,"slots":["u64")";
+    for (int i = 0; i < 12; ++i) many += R"(,"u64")";
+    EXPECT_THAT(definitions_error(point("0", "instant", "") + probe("16", "instant", many + "]")),
+                HasSubstr("\"slots\""));
+}
+
+TEST(Capture, AMissingFileIsNotFound) {
+    Kept kept;
+    const auto summary = read_capture("/nonexistent/x.traw", kept);
+    ASSERT_FALSE(summary.has_value());
+    EXPECT_EQ(summary.error().code, ErrorCode::not_found);
+    EXPECT_THAT(summary.error().what, HasSubstr("/nonexistent/x.traw"));
+}
+
+TEST(Capture, ReadsFromAPathAndFromAPipe) {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    ASSERT_TRUE(writer.open(some_definitions()).has_value());
+    writer.on_record(test::make_hit({.time_ns = 1}, 16, {}));
+    ASSERT_TRUE(writer.close().has_value());
+
+    std::string path = testing::TempDir() + "capture_XXXXXX";
+    const int fd = ::mkstemp(path.data());
+    ASSERT_GE(fd, 0);
+    const auto size = static_cast<ssize_t>(sink.bytes().size());
+    ASSERT_EQ(::write(fd, sink.bytes().data(), sink.bytes().size()), size);
+    ::close(fd);
+    Kept from_path;
+    EXPECT_TRUE(read_capture(path, from_path).has_value());
+    EXPECT_EQ(from_path.records.size(), 1U);
+    EXPECT_EQ(from_path.total, sink.bytes().size());
+    ::unlink(path.c_str());
+
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], sink.bytes().data(), sink.bytes().size()), size);
+    ::close(ends[1]);
+    Kept from_pipe;
+    EXPECT_TRUE(read_capture(ends[0], from_pipe).has_value());
+    EXPECT_EQ(from_pipe.records.size(), 1U);
+    EXPECT_EQ(from_pipe.total, 0U) << "a pipe has no length";
+    ::close(ends[0]);
+}
+
+}  // namespace
+}  // namespace tracer

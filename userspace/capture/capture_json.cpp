@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RecordingDefinitions and CaptureCounters as JSON and back. Writing spreads long lists over
+// blocks; reading trusts nothing: types, ranges, order of indices and agreement between points and
+// probes are checked, since the decoder indexes arrays with them. nlohmann_json throws only where
+// asked to (dump of non-UTF-8, access by wrong type); both are avoided here by construction.
+//
+// Called by the capture's writer and reader.
+#include "capture/capture_json.h"
+
+#include "tracer/abi/event.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tracer {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// More elements than this of one kind are no recording of ours; bounds what a hostile file costs.
+constexpr size_t kElementsMax = 1U << 20;
+constexpr size_t kPointArgumentsMax = 15;
+
+template <typename Enum, size_t N>
+using Names = std::array<std::pair<Enum, std::string_view>, N>;
+
+constexpr Names<model::ValueType, 9> kValueTypes{{{model::ValueType::none, "none"},
+                                                  {model::ValueType::s32, "s32"},
+                                                  {model::ValueType::u32, "u32"},
+                                                  {model::ValueType::s64, "s64"},
+                                                  {model::ValueType::u64, "u64"},
+                                                  {model::ValueType::f64, "f64"},
+                                                  {model::ValueType::boolean, "bool"},
+                                                  {model::ValueType::pointer, "pointer"},
+                                                  {model::ValueType::string, "string"}}};
+constexpr Names<model::PointKind, 3> kPointKinds{{{model::PointKind::instant, "instant"},
+                                                  {model::PointKind::span, "span"},
+                                                  {model::PointKind::counter, "counter"}}};
+constexpr Names<HitRole, 3> kHitRoles{{{HitRole::instant, "instant"},
+                                       {HitRole::span_begin, "span_begin"},
+                                       {HitRole::span_end, "span_end"}}};
+
+template <typename Enum, size_t N>
+std::string name_of(const Names<Enum, N>& names, Enum value) {
+    for (const auto& [known, name] : names) {
+        if (known == value) return std::string(name);
+    }
+    TR_CHECK(false);
+}
+
+tl::unexpected<Error> malformed(std::string_view key, std::string_view expected) {
+    return fail(ErrorCode::bad_input, fmt::format("\"{}\" is not {}", key, expected));
+}
+
+// ---- writing ----
+
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Spreads the elements of lists over as few objects as their size allows.
+class PartWriter {
+public:
+    explicit PartWriter(Json head) : part_(std::move(head)), bytes_(dump(part_).size()) {}
+
+    [[nodiscard]] Status append(const char* list, Json element) {
+        constexpr size_t kKeyRoom = 64;  // the list's key, brackets, "more"
+        const size_t bytes = dump(element).size() + 1;
+        if (bytes + kKeyRoom > kCaptureBlockBytesMax) {
+            return fail(ErrorCode::limit,
+                        fmt::format("one of the recording's {} needs {} bytes in a capture, more "
+                                    "than the {} of a block",
+                                    list, bytes, kCaptureBlockBytesMax));
+        }
+        const size_t with_key = bytes + (part_.contains(list) ? 0 : kKeyRoom);
+        if (bytes_ + with_key + kKeyRoom > kCaptureBlockBytesMax) cut(true);
+        bytes_ += part_.contains(list) ? bytes : bytes + kKeyRoom;
+        part_[list].push_back(std::move(element));
+        return {};
+    }
+
+    [[nodiscard]] std::vector<std::string> finish() && {
+        cut(false);
+        return std::move(texts_);
+    }
+
+private:
+    void cut(bool more) {
+        if (more) part_["more"] = true;
+        texts_.push_back(dump(part_));
+        part_ = Json::object();
+        bytes_ = 2;
+    }
+
+    Json part_;
+    size_t bytes_;
+    std::vector<std::string> texts_;
+};
+
+Json arguments_to_json(const std::vector<model::Argument>& arguments) {
+    Json list = Json::array();
+    for (const model::Argument& argument : arguments) {
+        list.push_back(Json::array({argument.name, name_of(kValueTypes, argument.type)}));
+    }
+    return list;
+}
+
+Json point_to_json(const model::Point& point) {
+    return {{"index", static_cast<uint32_t>(point.index)},
+            {"kind", name_of(kPointKinds, point.kind)},
+            {"category", point.category},
+            {"name", point.name},
+            {"arguments", arguments_to_json(point.arguments)},
+            {"end_arguments", arguments_to_json(point.end_arguments)}};
+}
+
+Json probe_to_json(const ProbeDefinition& probe) {
+    Json slots = Json::array();
+    for (const model::ValueType type : probe.slots) slots.push_back(name_of(kValueTypes, type));
+    return {{"id", probe.probe_id},
+            {"role", name_of(kHitRoles, probe.role)},
+            {"point", static_cast<uint32_t>(probe.point)},
+            {"slots", std::move(slots)},
+            {"f32_slots", probe.f32_slots},
+            {"spec", probe.spec}};
+}
+
+// ---- reading ----
+
+template <typename T>
+Result<T> read_unsigned(const Json& object, const char* key, uint64_t max) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number_unsigned()) {
+        return malformed(key, "a number");
+    }
+    const auto value = found->get<uint64_t>();
+    if (value > max) return malformed(key, fmt::format("at most {}", max));
+    return static_cast<T>(value);
+}
+
+Result<std::string> read_string(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_string()) return malformed(key, "a string");
+    return found->get<std::string>();
+}
+
+Result<bool> read_bool(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_boolean()) return malformed(key, "true or false");
+    return found->get<bool>();
+}
+
+// The list under `key`; nullptr if it is not there.
+Result<const Json*> read_list(const Json& object, const char* key, size_t already) {
+    const auto found = object.find(key);
+    if (found == object.end()) return nullptr;
+    if (!found->is_array()) return malformed(key, "a list");
+    if (found->size() > kElementsMax - std::min(already, kElementsMax)) {
+        return malformed(key, fmt::format("at most {} elements long", kElementsMax));
+    }
+    return &*found;
+}
+
+template <typename Enum, size_t N>
+Result<Enum> read_enum(const Json& value, const Names<Enum, N>& names, const char* key) {
+    if (const auto* text = value.get_ptr<const std::string*>()) {
+        for (const auto& [known, name] : names) {
+            if (name == *text) return known;
+        }
+    }
+    return malformed(key, "one of the known words");
+}
+
+template <typename Enum, size_t N>
+Result<Enum> read_enum_of(const Json& object, const Names<Enum, N>& names, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return malformed(key, "there");
+    return read_enum(*found, names, key);
+}
+
+Status read_numbers(const Json& object, const char* key, std::vector<uint32_t>& out) {
+    TR_ASSIGN(const Json* list, read_list(object, key, out.size()));
+    if (list == nullptr) return {};
+    for (const Json& element : *list) {
+        if (!element.is_number_unsigned() || element.get<uint64_t>() > UINT32_MAX) {
+            return malformed(key, "a list of numbers");
+        }
+        out.push_back(element.get<uint32_t>());
+    }
+    return {};
+}
+
+Result<std::vector<model::Argument>> read_arguments(const Json& object, const char* key) {
+    TR_ASSIGN(const Json* list, read_list(object, key, 0));
+    std::vector<model::Argument> arguments;
+    if (list == nullptr) return arguments;
+    if (list->size() > kPointArgumentsMax) {
+        return malformed(key, fmt::format("at most {} long", kPointArgumentsMax));
+    }
+    for (const Json& element : *list) {
+        if (!element.is_array() || element.size() != 2 || !element[0].is_string()) {
+            return malformed(key, "a list of [name, type]");
+        }
+        TR_ASSIGN(const auto type, read_enum(element[1], kValueTypes, key));
+        arguments.push_back({element[0].get<std::string>(), type});
+    }
+    return arguments;
+}
+
+Result<model::Point> read_point(const Json& json) {
+    if (!json.is_object()) return malformed("points", "a list of objects");
+    model::Point point;
+    TR_ASSIGN(const auto index, read_unsigned<uint32_t>(json, "index", kElementsMax));
+    point.index = model::PointIndex{index};
+    TR_ASSIGN(point.kind, read_enum_of(json, kPointKinds, "kind"));
+    TR_ASSIGN(point.category, read_string(json, "category"));
+    TR_ASSIGN(point.name, read_string(json, "name"));
+    TR_ASSIGN(point.arguments, read_arguments(json, "arguments"));
+    TR_ASSIGN(point.end_arguments, read_arguments(json, "end_arguments"));
+    return point;
+}
+
+Result<ProbeDefinition> read_probe(const Json& json) {
+    if (!json.is_object()) return malformed("probes", "a list of objects");
+    ProbeDefinition probe;
+    TR_ASSIGN(probe.probe_id, read_unsigned<uint32_t>(json, "id", kProbeIdMax));
+    TR_ASSIGN(probe.role, read_enum_of(json, kHitRoles, "role"));
+    TR_ASSIGN(const auto point, read_unsigned<uint32_t>(json, "point", kElementsMax));
+    probe.point = model::PointIndex{point};
+    TR_ASSIGN(probe.f32_slots, read_unsigned<uint16_t>(json, "f32_slots", UINT16_MAX));
+    TR_ASSIGN(probe.spec, read_string(json, "spec"));
+    TR_ASSIGN(const Json* slots, read_list(json, "slots", 0));
+    if (slots == nullptr) return probe;
+    if (slots->size() > TR_ARGS_MAX) return malformed("slots", "short enough for one record");
+    for (const Json& slot : *slots) {
+        TR_ASSIGN(const auto type, read_enum(slot, kValueTypes, "slots"));
+        probe.slots.push_back(type);
+    }
+    return probe;
+}
+
+Status read_head(const Json& json, RecordingDefinitions& out) {
+    TR_ASSIGN(const auto clock, read_string(json, "clock"));
+    if (clock != "boottime") return malformed("clock", "\"boottime\", the one known clock");
+    TR_ASSIGN(out.record_all, read_bool(json, "record_all"));
+    TR_ASSIGN(out.follow_children, read_bool(json, "follow_children"));
+    TR_ASSIGN(out.own_pid, read_unsigned<uint32_t>(json, "own_pid", UINT32_MAX));
+    TR_ASSIGN(out.host_name, read_string(json, "host_name"));
+    TR_ASSIGN(out.command_line, read_string(json, "command_line"));
+    return {};
+}
+
+Result<Json> parse_object(std::string_view text) {
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) return fail(ErrorCode::bad_input, "malformed JSON");
+    if (!json.is_object()) return fail(ErrorCode::bad_input, "JSON that is no object");
+    return json;
+}
+
+Result<bool> read_is_last(const Json& json) {
+    if (!json.contains("more")) return true;
+    TR_ASSIGN(const bool more, read_bool(json, "more"));
+    return !more;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> definitions_to_json(const RecordingDefinitions& definitions,
+                                                     bool is_first) {
+    Json head = Json::object();
+    if (is_first) {
+        head = {{"clock", "boottime"},
+                {"record_all", definitions.record_all},
+                {"follow_children", definitions.follow_children},
+                {"own_pid", definitions.own_pid},
+                {"host_name", definitions.host_name},
+                {"command_line", definitions.command_line}};
+        if (dump(head).size() > kCaptureBlockBytesMax / 2) {
+            return fail(ErrorCode::limit, "the command line is too long for a capture");
+        }
+    }
+    PartWriter parts(std::move(head));
+    for (const uint32_t pid : definitions.pids) TR_TRY(parts.append("pids", pid));
+    for (const uint32_t tid : definitions.tids) TR_TRY(parts.append("tids", tid));
+    for (const model::Point& point : definitions.points) {
+        TR_TRY(parts.append("points", point_to_json(point)));
+    }
+    for (const ProbeDefinition& probe : definitions.probes) {
+        TR_TRY(parts.append("probes", probe_to_json(probe)));
+    }
+    return std::move(parts).finish();
+}
+
+Result<std::vector<std::string>> counters_to_json(const CaptureCounters& counters) {
+    PartWriter parts(Json::object());
+    for (const CaptureCounters::Probe& probe : counters.probes) {
+        Json json = {{"id", probe.probe_id}};
+#define TR_COUNTER_TO_JSON(name, meaning) json[#name] = probe.counts.name;
+        TR_PROBE_COUNTERS(TR_COUNTER_TO_JSON)
+#undef TR_COUNTER_TO_JSON
+        TR_TRY(parts.append("probes", std::move(json)));
+    }
+    for (const CaptureCounters::Ring& ring : counters.rings) {
+        TR_TRY(parts.append("rings", Json{{"attempts", ring.attempts}, {"lost", ring.lost}}));
+    }
+    return std::move(parts).finish();
+}
+
+Result<bool> DefinitionsParser::parse(std::string_view text) {
+    TR_ASSIGN(const Json json, parse_object(text));
+    if (is_first_) TR_TRY(read_head(json, part_));
+    is_first_ = false;
+    TR_TRY(read_numbers(json, "pids", part_.pids));
+    TR_TRY(read_numbers(json, "tids", part_.tids));
+
+    TR_ASSIGN(const Json* points, read_list(json, "points", points_.size()));
+    for (size_t i = 0; points != nullptr && i < points->size(); ++i) {
+        TR_ASSIGN(auto point, read_point((*points)[i]));
+        if (static_cast<size_t>(point.index) != points_.size()) {
+            return malformed("index", "the next point's");
+        }
+        points_.push_back({point.arguments.size(), point.end_arguments.size(), point.kind});
+        part_.points.push_back(std::move(point));
+    }
+    TR_ASSIGN(const Json* probes, read_list(json, "probes", probe_ids_.size()));
+    for (size_t i = 0; probes != nullptr && i < probes->size(); ++i) {
+        TR_ASSIGN(auto probe, read_probe((*probes)[i]));
+        TR_TRY(check_probe(probe));
+        probe_ids_.insert(probe.probe_id);
+        part_.probes.push_back(std::move(probe));
+    }
+    return read_is_last(json);
+}
+
+// A probe must fit its point, which may come in the same block or an earlier one.
+Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
+    const auto index = static_cast<size_t>(probe.point);
+    if (index >= points_.size()) return malformed("point", "a point's index");
+    if (probe_ids_.contains(probe.probe_id)) return malformed("id", "used once");
+    const PointShape& point = points_[index];
+    const bool is_span = probe.role != HitRole::instant;
+    if (is_span != (point.kind == model::PointKind::span)) {
+        return malformed("role", "one that the point's kind has");
+    }
+    const size_t values = probe.role == HitRole::span_end ? point.end_values : point.values;
+    if (probe.slots.size() != values || values + (is_span ? 1 : 0) > TR_ARGS_MAX) {
+        return malformed("slots", "as long as the point's arguments");
+    }
+    return {};
+}
+
+RecordingDefinitions DefinitionsParser::take() {
+    return std::exchange(part_, {});
+}
+
+Result<bool> CountersParser::parse(std::string_view text) {
+    TR_ASSIGN(const Json json, parse_object(text));
+    TR_ASSIGN(const Json* probes, read_list(json, "probes", counters_.probes.size()));
+    for (size_t i = 0; probes != nullptr && i < probes->size(); ++i) {
+        const Json& element = (*probes)[i];
+        if (!element.is_object()) return malformed("probes", "a list of objects");
+        CaptureCounters::Probe probe;
+        TR_ASSIGN(probe.probe_id, read_unsigned<uint32_t>(element, "id", kProbeIdMax));
+#define TR_COUNTER_FROM_JSON(name, meaning) \
+    { TR_ASSIGN(probe.counts.name, read_unsigned<uint64_t>(element, #name, UINT64_MAX)); }
+        TR_PROBE_COUNTERS(TR_COUNTER_FROM_JSON)
+#undef TR_COUNTER_FROM_JSON
+        counters_.probes.push_back(probe);
+    }
+    TR_ASSIGN(const Json* rings, read_list(json, "rings", counters_.rings.size()));
+    for (size_t i = 0; rings != nullptr && i < rings->size(); ++i) {
+        const Json& element = (*rings)[i];
+        if (!element.is_object()) return malformed("rings", "a list of objects");
+        CaptureCounters::Ring ring;
+        TR_ASSIGN(ring.attempts, read_unsigned<uint64_t>(element, "attempts", UINT64_MAX));
+        TR_ASSIGN(ring.lost, read_unsigned<uint64_t>(element, "lost", UINT64_MAX));
+        counters_.rings.push_back(ring);
+    }
+    return read_is_last(json);
+}
+
+}  // namespace tracer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the records of a probe mean: made when a probe is compiled, stored in captures, used by the
+// decoder. The kernel's counterpart (how the record is filled) is struct tr_probe. It lives in the
+// capture layer because a capture stores it and decode, one layer up, reads captures.
+#pragma once
+
+#include "tracer/model/definition.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+enum class HitRole : uint8_t {
+    instant,
+    span_begin,  // slot 0 holds the stack pointer at entry, arguments follow
+    span_end,    // slot 0 holds the stack pointer after return, arguments follow
+};
+
+// Probe ids index arrays: no id is larger than this (captures that say so are refused).
+inline constexpr uint32_t kProbeIdMax = (1U << 20) - 1;
+
+// One per probe id (one per site: sites of one probe differ in where their arguments lie).
+struct ProbeDefinition {
+    uint32_t probe_id = 0;
+    HitRole role = HitRole::instant;
+    model::PointIndex point{};
+    // Type of each slot after the stack pointer, if the role has one; same order and count as the
+    // point's arguments (span_end: its end_arguments). ValueType::none: never readable here.
+    std::vector<model::ValueType> slots;
+    // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
+    uint16_t f32_slots = 0;
+    std::string spec;  // its text as -e takes it, for the summary
+};
+
+// All that a stream of records needs to be understood.
+struct RecordingDefinitions {
+    std::vector<model::Point> points;     // points[i].index == i
+    std::vector<ProbeDefinition> probes;  // any order; ids unique
+    // Processes and threads that are recorded; both empty with record_all. Others' switches are
+    // idle. The numbers name those alive at the start, never a later user of the same number.
+    bool record_all = false;
+    std::vector<uint32_t> pids;
+    std::vector<uint32_t> tids;
+    bool follow_children = false;  // processes born of recorded ones are recorded too
+    uint32_t own_pid = 0;          // the recorder's process, marked in the trace; 0: none
+    std::string host_name;
+    std::string command_line;  // of the recorder
+};
+
+}  // namespace tracer

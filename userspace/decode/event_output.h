@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way from the decoder to the writer, and what happens when the sink behind it is full: a hole.
+// During a hole events are counted and dropped. What was open when it began (spans whose begin is
+// in the trace, threads on CPUs) is owed an end at the hole's begin; the debt is paid, and the loss
+// told, before the first event that finds room again.
+#pragma once
+
+#include "decode/decoder.h"
+#include "tracer/model/event.h"
+#include "tracer/write/trace_writer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace tracer {
+
+// Told when a hole begins: hands over everything that is open in the trace through owe(), in the
+// order in which it is to be ended, and forgets it.
+class HoleObserver {
+public:
+    virtual ~HoleObserver() = default;
+    virtual void on_hole(uint64_t begin_ns) = 0;
+};
+
+class EventOutput {
+public:
+    // Borrows all three.
+    EventOutput(TraceWriter& writer, HoleObserver& observer, DecoderCounters& counters)
+        : writer_(writer), observer_(observer), counters_(counters) {}
+
+    // False: not written (no room, or the format cannot say it).
+    bool write(const model::Event& event) {
+        if (!in_hole_) [[likely]] {
+            const WriteStatus status = writer_.write(event);
+            if (status != WriteStatus::no_room) return status == WriteStatus::ok;
+        }
+        return write_at_hole(event);
+    }
+
+    // An event to be written at the hole's begin (not before earliest_ns) once there is room.
+    void owe(const model::EventBody& body, uint64_t earliest_ns) {
+        debts_.push_back({std::max(hole_begin_ns_, earliest_ns), body});
+    }
+
+    // At the end of the stream: pays and tells what is still owed, if there is room by now.
+    void finish(uint64_t now_ns);
+
+private:
+    bool write_at_hole(const model::Event& event);
+    [[nodiscard]] bool leave_hole(uint64_t now_ns);
+
+    TraceWriter& writer_;
+    HoleObserver& observer_;
+    DecoderCounters& counters_;
+    bool in_hole_ = false;
+    uint64_t hole_begin_ns_ = 0;
+    uint64_t hole_count_ = 0;
+    std::vector<model::Event> debts_;
+    size_t debts_paid_ = 0;
+};
+
+}  // namespace tracer

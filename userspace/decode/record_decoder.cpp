@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The decoder's dispatch and the kinds that need little thought. Adding a kind of record: a row in
+// TR_RECORD_KINDS makes the switch below ask for on_<name>.
+//
+// Records come from the kernel or from a capture that anyone may have made: each is copied into its
+// struct after a check of its size, and no number in it is used as an index unchecked.
+//
+// Called by the session's drain thread and by `tracer convert`.
+#include "decode/record_decoder.h"
+
+#include "tracer/base/result.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace tracer {
+
+namespace {
+
+// `bytes` holds at least a T: the dispatch has checked it.
+template <typename T>
+T read_as(std::span<const std::byte> bytes) {
+    T record{};
+    std::memcpy(&record, bytes.data(), sizeof(T));
+    return record;
+}
+
+// The kernel's code is status << 8 | signal, with 0x80 in the signal for a core dump.
+int32_t exit_code_of(const tr_task& record) {
+    const auto code = static_cast<uint32_t>(record.exit_code);
+    const uint32_t signal = code & 0x7f;
+    return static_cast<int32_t>(signal != 0 ? 128 + signal : (code >> 8) & 0xff);
+}
+
+}  // namespace
+
+std::unique_ptr<Decoder> Decoder::make(RecordingDefinitions definitions, TraceWriter& writer) {
+    return std::make_unique<RecordDecoder>(std::move(definitions), writer);
+}
+
+RecordDecoder::RecordDecoder(RecordingDefinitions definitions, TraceWriter& writer)
+    : definitions_(std::move(definitions)),
+      writer_(writer),
+      output_(writer, *this, counters_),
+      tasks_(definitions_, writer, *this),
+      spans_(tasks_, output_, counters_),
+      schedule_(tasks_, output_, counters_, definitions_.own_pid),
+      probes_(TR_PROBE_FIRST_USER) {
+    add(definitions_.points, definitions_.probes);
+}
+
+void RecordDecoder::add(const std::vector<model::Point>& points,
+                        const std::vector<ProbeDefinition>& probes) {
+    for (const model::Point& point : points) {
+        TR_CHECK(static_cast<size_t>(point.index) == point_kinds_.size());
+        point_kinds_.push_back(point.kind);
+        writer_.define(point);
+    }
+    for (const ProbeDefinition& definition : probes) {
+        const auto point = static_cast<size_t>(definition.point);
+        const size_t first_value = definition.role == HitRole::instant ? 0 : 1;
+        TR_CHECK(definition.probe_id <= kProbeIdMax && point < point_kinds_.size());
+        TR_CHECK(definition.slots.size() + first_value <= TR_ARGS_MAX);
+        if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
+        Probe& probe = probes_[definition.probe_id];
+        TR_CHECK(!probe.is_defined);
+        probe.is_defined = true;
+        probe.role = definition.role;
+        probe.is_counter = point_kinds_[point] == model::PointKind::counter;
+        probe.first_value = static_cast<uint8_t>(first_value);
+        probe.f32_slots = uint32_t{definition.f32_slots} << first_value;
+        probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_value);
+        probe.point = definition.point;
+        for (const model::ValueType type : definition.slots) {
+            probe.is_plain &= type != model::ValueType::none && type != model::ValueType::string &&
+                              type != model::ValueType::boolean;
+        }
+        probe.is_plain &= probe.f32_slots == 0;
+        std::copy(definition.slots.begin(), definition.slots.end(),
+                  probe.types.begin() + static_cast<long>(first_value));
+    }
+}
+
+void RecordDecoder::on_record(std::span<const std::byte> record) {
+    ++counters_.records;
+    if (record.size() < sizeof(tr_record_header)) {
+        ++counters_.malformed;
+        return;
+    }
+    const auto header = read_as<tr_record_header>(record);
+    if (header.size < sizeof(tr_record_header) || header.size > record.size()) {
+        ++counters_.malformed;
+        return;
+    }
+    const std::span<const std::byte> bytes = record.first(header.size);
+    if (first_ns_ == 0) first_ns_ = header.time_ns;
+    last_ns_ = std::max(last_ns_, header.time_ns);
+
+    switch (header.kind) {
+#define TR_KIND_CASE(number, name, type)   \
+    case number:                           \
+        if (bytes.size() < sizeof(type)) { \
+            ++counters_.malformed;         \
+            return;                        \
+        }                                  \
+        on_##name(header, bytes);          \
+        return;
+        TR_RECORD_KINDS(TR_KIND_CASE)
+#undef TR_KIND_CASE
+        default:  // not an enum of ours to be complete over: a newer minor version's kind
+            ++counters_.unknown_kinds;
+            return;
+    }
+}
+
+// Given up after it was reserved; the merger keeps these to itself, a capture made by others may
+// not.
+void RecordDecoder::on_none(const tr_record_header&, Bytes) {}
+
+void RecordDecoder::on_sched_switch(const tr_record_header&, Bytes bytes) {
+    ++probes_[TR_PROBE_sched_switch].hits;
+    schedule_.on_switch(read_as<tr_sched_switch>(bytes));
+}
+
+void RecordDecoder::on_sched_wakeup(const tr_record_header&, Bytes bytes) {
+    ++probes_[TR_PROBE_sched_wakeup].hits;
+    schedule_.on_wakeup(read_as<tr_sched_wakeup>(bytes));
+}
+
+void RecordDecoder::on_task_new(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    const auto record = read_as<tr_task>(bytes);
+    if (header.tid == 0) return;
+    Task& child = tasks_.on_new(record);
+    Task* const parent = tasks_.find(record.parent_tid);
+    if (parent == nullptr || parent == &child || !parent->is_wanted) return;
+    const model::ThreadIndex thread = tasks_.named(*parent);
+    const model::ThreadIndex child_index = tasks_.named(child);
+    output_.write(
+        {header.time_ns,
+         model::Life{.kind = model::LifeKind::fork, .thread = thread, .child = child_index}});
+}
+
+void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    const auto record = read_as<tr_task_exec>(bytes);
+    if (header.tid == 0) return;
+    // The frames of the old program are gone, and so are all threads but this one.
+    Task& before = tasks_.find_or_add(header.tgid, header.tid);
+    for (Task* thread : before.process->threads) {
+        const bool goes_on = thread == &before;
+        spans_.close(*thread, header.time_ns,
+                     goes_on ? model::SpanEndCause::unwound : model::SpanEndCause::thread_exit);
+        if (!goes_on) schedule_.forget(*thread);
+    }
+    Task& task = tasks_.on_exec(record);
+    if (!task.is_wanted) return;
+    const auto* const end = std::find(std::begin(record.path), std::end(record.path), '\0');
+    const std::string_view path(record.path, static_cast<size_t>(end - record.path));
+    const model::ThreadIndex thread = tasks_.named(task);
+    output_.write({header.time_ns,
+                   model::Life{.kind = model::LifeKind::exec, .thread = thread, .path = path}});
+}
+
+void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    const auto record = read_as<tr_task>(bytes);
+    if (header.tid == 0) return;
+    Task& task = tasks_.on_exit(record);
+    spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
+    if (!task.is_wanted) return;
+    const model::ThreadIndex thread = tasks_.named(task);
+    output_.write({header.time_ns, model::Life{.kind = model::LifeKind::exit,
+                                               .thread = thread,
+                                               .exit_code = exit_code_of(record)}});
+}
+
+void RecordDecoder::on_task_rename(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    if (header.tid != 0) tasks_.on_rename(read_as<tr_task>(bytes));
+}
+
+void RecordDecoder::on_task_info(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    if (header.tid != 0) tasks_.on_info(read_as<tr_task>(bytes));
+}
+
+void RecordDecoder::on_gap_begin(const tr_record_header& header, Bytes) {
+    break_at_gap(header);
+    if (header.cpu >= gaps_.size()) gaps_.resize(header.cpu + size_t{1});
+    gaps_[header.cpu] = {true, header.time_ns};
+}
+
+// What began inside the gap may have ended inside it too, so it is broken once more.
+void RecordDecoder::on_gap_end(const tr_record_header& header, Bytes bytes) {
+    const auto record = read_as<tr_gap>(bytes);
+    break_at_gap(header);
+    uint64_t begin_ns = record.begin_ns;
+    if (header.cpu < gaps_.size() && gaps_[header.cpu].is_open) {
+        begin_ns = gaps_[header.cpu].begin_ns;
+        gaps_[header.cpu] = {};
+    }
+    if (begin_ns == 0 || begin_ns > header.time_ns) begin_ns = header.time_ns;
+    const bool is_output = (header.flags & TR_GAP_OUTPUT) != 0;
+    counters_.lost_events += record.count;
+    output_.write({header.time_ns, model::Loss{is_output ? model::LossCause::sink_full
+                                                         : model::LossCause::ring_full,
+                                               header.cpu, begin_ns, record.count}});
+}
+
+// A lost return could belong to any open span of any thread, for threads move between CPUs.
+void RecordDecoder::break_at_gap(const tr_record_header& header) {
+    spans_.close_all(header.time_ns, model::SpanEndCause::lost_events);
+    if ((header.flags & TR_GAP_OUTPUT) != 0) {
+        schedule_.break_all(header.time_ns);
+    } else {
+        schedule_.break_cpu(header.cpu, header.time_ns);
+    }
+}
+
+void RecordDecoder::on_clock(const tr_record_header& header, Bytes bytes) {
+    const auto record = read_as<tr_clock>(bytes);
+    output_.write({header.time_ns, model::ClockReading{record.monotonic_ns, record.realtime_ns}});
+}
+
+void RecordDecoder::finish(uint64_t now_ns) {
+    const uint64_t end_ns = std::max(now_ns, last_ns_);
+    spans_.close_all(end_ns, model::SpanEndCause::recording_end);
+    tasks_.for_each([&](Task& task) { schedule_.forget(task); });
+    output_.finish(end_ns);
+}
+
+uint64_t RecordDecoder::hits(uint32_t probe_id) const {
+    return probe_id < probes_.size() ? probes_[probe_id].hits : 0;
+}
+
+void RecordDecoder::on_forget(Task& task) {
+    spans_.close(task, last_ns_, model::SpanEndCause::thread_exit);
+    schedule_.forget(task);
+}
+
+void RecordDecoder::on_hole(uint64_t begin_ns) {
+    spans_.owe_all(begin_ns);
+    schedule_.owe_all();
+}
+
+}  // namespace tracer

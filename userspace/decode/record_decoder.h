@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "decode/decoder.h"
+#include "decode/event_output.h"
+#include "decode/schedule.h"
+#include "decode/span_stacks.h"
+#include "decode/task_table.h"
+#include "tracer/abi/event.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tracer {
+
+// What Decoder::make returns: the dispatch by kind, and the parts that know about tasks, spans,
+// CPUs and holes in the output.
+class RecordDecoder final : public Decoder, private TaskObserver, private HoleObserver {
+public:
+    RecordDecoder(RecordingDefinitions definitions, TraceWriter& writer);
+
+    void on_record(std::span<const std::byte> record) override;
+    void add(const std::vector<model::Point>& points,
+             const std::vector<ProbeDefinition>& probes) override;
+    void finish(uint64_t now_ns) override;
+    [[nodiscard]] const DecoderCounters& counters() const override { return counters_; }
+    [[nodiscard]] uint64_t hits(uint32_t probe_id) const override;
+    [[nodiscard]] uint64_t first_ns() const override { return first_ns_; }
+    [[nodiscard]] uint64_t last_ns() const override { return last_ns_; }
+
+private:
+    // A ProbeDefinition ready for the hot path.
+    struct Probe {
+        bool is_defined = false;
+        HitRole role = HitRole::instant;
+        bool is_counter = false;
+        bool is_plain = true;    // every slot's value is its 64 bits as they are
+        uint8_t slot_count = 0;  // the stack pointer's included
+        uint8_t first_value = 0;
+        model::PointIndex point{};
+        uint32_t f32_slots = 0;                             // bit by slot
+        std::array<model::ValueType, TR_ARGS_MAX> types{};  // by slot
+        uint64_t hits = 0;
+    };
+
+    // An open gap of one ring.
+    struct Gap {
+        bool is_open = false;
+        uint64_t begin_ns = 0;
+    };
+
+    using Bytes = std::span<const std::byte>;
+
+    // One a kind of TR_RECORD_KINDS, each sure of at least its struct's bytes.
+    void on_none(const tr_record_header& header, Bytes bytes);
+    void on_hit(const tr_record_header& header, Bytes bytes);
+    void on_sched_switch(const tr_record_header& header, Bytes bytes);
+    void on_sched_wakeup(const tr_record_header& header, Bytes bytes);
+    void on_task_new(const tr_record_header& header, Bytes bytes);
+    void on_task_exec(const tr_record_header& header, Bytes bytes);
+    void on_task_exit(const tr_record_header& header, Bytes bytes);
+    void on_task_rename(const tr_record_header& header, Bytes bytes);
+    void on_task_info(const tr_record_header& header, Bytes bytes);
+    void on_gap_begin(const tr_record_header& header, Bytes bytes);
+    void on_gap_end(const tr_record_header& header, Bytes bytes);
+    void on_clock(const tr_record_header& header, Bytes bytes);
+
+    [[nodiscard]] bool read_values(const Probe& probe, const tr_record_header& header, Bytes bytes);
+    void take_types(const Probe& probe, uint32_t probe_id);
+    [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
+    [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
+    void break_at_gap(const tr_record_header& header);
+
+    void on_forget(Task& task) override;
+    void on_hole(uint64_t begin_ns) override;
+
+    const RecordingDefinitions definitions_;
+    TraceWriter& writer_;
+    DecoderCounters counters_;
+    EventOutput output_;
+    TaskTable tasks_;
+    SpanStacks spans_;
+    Schedule schedule_;
+    std::vector<model::PointKind> point_kinds_;
+    std::vector<Probe> probes_;  // by probe id
+    std::vector<Gap> gaps_;      // by ring
+    std::array<model::Value, TR_ARGS_MAX> values_{};
+    uint32_t values_probe_ = 0;  // the plain probe whose types values_ has; 0: none
+    uint64_t first_ns_ = 0;
+    uint64_t last_ns_ = 0;
+};
+
+}  // namespace tracer

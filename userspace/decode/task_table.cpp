@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task table. A thread is (tid, start time): a record with another start time, or one that says
+// that a task begins, starts a new life. Where no record told of a thread (it was mentioned by a
+// hit before the snapshot reached it), the mention makes a life without a name that a later record
+// fills.
+//
+// Called by the decoder for every record that names a task.
+#include "decode/task_table.h"
+
+#include <algorithm>
+
+namespace tracer {
+
+namespace {
+
+constexpr std::string_view kOwnProcessName = "tracer (recording)";
+
+std::string_view comm_of(const tr_task& record) {
+    const auto* end = std::find(std::begin(record.comm), std::end(record.comm), '\0');
+    return {record.comm, static_cast<size_t>(end - std::begin(record.comm))};
+}
+
+}  // namespace
+
+TaskTable::TaskTable(const RecordingDefinitions& definitions,
+                     TraceWriter& writer,
+                     TaskObserver& observer)
+    : definitions_(definitions),
+      writer_(writer),
+      observer_(observer),
+      wanted_tids_(definitions.tids.begin(), definitions.tids.end()),
+      wanted_pids_(definitions.pids.begin(), definitions.pids.end()) {}
+
+Task* TaskTable::find(uint32_t tid) {
+    const auto found = tasks_.find(tid);
+    return found == tasks_.end() ? nullptr : found->second.get();
+}
+
+Task& TaskTable::find_or_add_slow(uint32_t tgid, uint32_t tid) {
+    Task* task = find(tid);
+    // Another process under the same tid: the end of the earlier one was not seen.
+    if (task == nullptr || task->process->pid != tgid) task = &begin_life(tgid, tid, 0);
+    cache_[tid % kCacheLines] = {tid, tgid, task};
+    return *task;
+}
+
+// Replaces whoever had the tid.
+Task& TaskTable::begin_life(uint32_t tgid, uint32_t tid, uint64_t start_ns) {
+    uint32_t life = 0;
+    if (Task* earlier = find(tid)) {
+        life = earlier->life + 1;
+        forget(*earlier);
+    }
+    // The leader's life is the process's: a new leader is a new process.
+    const auto known = processes_.find(tgid);
+    const bool is_new_process = known == processes_.end() || (tid == tgid && life != 0);
+    Process& process = is_new_process ? begin_process(tgid) : *known->second;
+
+    auto owned = std::make_unique<Task>();
+    Task& task = *owned;
+    task.index = model::ThreadIndex{next_index_++};
+    task.tid = tid;
+    task.process = &process;
+    task.start_ns = start_ns;
+    task.life = life;
+    process.threads.push_back(&task);
+    tasks_[tid] = std::move(owned);
+    set_wanted(task);
+    return task;
+}
+
+void TaskTable::forget(Task& task) {
+    observer_.on_forget(task);
+    CacheLine& line = cache_[task.tid % kCacheLines];
+    if (line.task == &task) line = {};
+    std::erase(task.process->threads, &task);
+    tasks_.erase(task.tid);
+}
+
+// Threads of an earlier process with this pid, if any are still known, go with it.
+Process& TaskTable::begin_process(uint32_t pid) {
+    uint32_t life = 0;
+    const auto known = processes_.find(pid);
+    if (known != processes_.end()) {
+        life = known->second->life + 1;
+        while (!known->second->threads.empty()) forget(*known->second->threads.back());
+    }
+    auto process = std::make_unique<Process>();
+    process->pid = pid;
+    process->life = life;
+    // The user named the process alive at the start, not a later one with its number.
+    process->is_wanted = definitions_.record_all || (life == 0 && wanted_pids_.contains(pid));
+    if (pid == definitions_.own_pid && pid != 0) process->name = kOwnProcessName;
+    auto& slot = processes_[pid];
+    slot = std::move(process);
+    return *slot;
+}
+
+void TaskTable::set_wanted(Task& task) const {
+    task.is_wanted = task.process->is_wanted || (task.life == 0 && wanted_tids_.contains(task.tid));
+}
+
+void TaskTable::define(Task& task) {
+    task.is_defined = true;
+    writer_.define(model::Thread{.index = task.index,
+                                 .pid = task.process->pid,
+                                 .tid = task.tid,
+                                 .thread_life = task.life,
+                                 .process_life = task.process->life,
+                                 .start_ns = task.start_ns,
+                                 .parent_pid = task.process->parent_pid,
+                                 .is_kernel_thread = task.is_kernel_thread,
+                                 .thread_name = task.name,
+                                 .process_name = task.process->name});
+}
+
+void TaskTable::set_name(Task& task, std::string_view name) {
+    if (task.name == name) return;
+    task.name = name;
+    if (task.is_defined) define(task);
+}
+
+void TaskTable::set_process_name(Process& process, std::string_view name) {
+    if (process.name == name) return;
+    if (process.pid == definitions_.own_pid && process.pid != 0) return;
+    process.name = name;
+    for (Task* task : process.threads) {
+        if (task->is_defined) define(*task);
+    }
+}
+
+Task& TaskTable::on_new(const tr_task& record) {
+    const uint32_t tid = record.header.tid;
+    const uint32_t tgid = record.header.tgid;
+    // The parent may not have been mentioned yet; it is known before the child, so that the child
+    // can follow it.
+    if (record.parent_tid != 0 && record.parent_tid != tid) {
+        static_cast<void>(find_or_add(record.parent_tgid, record.parent_tid));
+    }
+    Task* known = find(tid);
+    // A mention that overtook this record made a life without a start time: it is this one.
+    const bool is_this = known != nullptr && !known->has_exited && known->process->pid == tgid &&
+                         (known->start_ns == 0 || known->start_ns == record.start_ns);
+    Task& task = is_this ? *known : begin_life(tgid, tid, record.start_ns);
+    task.start_ns = record.start_ns;
+    task.is_kernel_thread = (record.task_flags & TR_TASK_KTHREAD) != 0;
+    if (task.run_state == RunState::unknown) task.run_state = RunState::sleeping;
+
+    const Task* parent = find(record.parent_tid);
+    std::string_view name = comm_of(record);
+    if (name.empty() && parent != nullptr) name = parent->name;
+    if (tid == tgid) {
+        Process& process = *task.process;
+        process.parent_pid = record.parent_tgid;
+        const auto forker = processes_.find(record.parent_tgid);
+        const bool parent_is_wanted = (forker != processes_.end() && forker->second->is_wanted) ||
+                                      (parent != nullptr && parent->is_wanted);
+        if (definitions_.follow_children && parent_is_wanted) process.is_wanted = true;
+        set_wanted(task);
+        set_process_name(process, name);
+    }
+    set_name(task, name);
+    return task;
+}
+
+Task& TaskTable::on_info(const tr_task& record) {
+    const uint32_t tid = record.header.tid;
+    const uint32_t tgid = record.header.tgid;
+    Task* known = find(tid);
+    // The snapshot may have been taken before records that overtook it: it cannot bring back an
+    // earlier life.
+    if (known != nullptr && known->start_ns > record.start_ns) return *known;
+    const bool is_this = known != nullptr && known->process->pid == tgid &&
+                         (known->start_ns == 0 || known->start_ns == record.start_ns);
+    Task& task = is_this ? *known : begin_life(tgid, tid, record.start_ns);
+    task.start_ns = record.start_ns;
+    task.is_kernel_thread = (record.task_flags & TR_TASK_KTHREAD) != 0;
+    task.process->parent_pid = record.parent_tgid;
+    if (task.run_state == RunState::unknown) {
+        const bool is_running = (record.task_flags & TR_TASK_RUNNING) != 0;
+        task.run_state = is_running ? RunState::runnable : RunState::sleeping;
+    }
+    if (tid == tgid) set_process_name(*task.process, comm_of(record));
+    set_name(task, comm_of(record));
+    return task;
+}
+
+// The exec'ing thread takes the leader's tid and every other thread of the process is gone
+// (de_thread() in the kernel's fs/exec.c). The leader's Task goes on as the thread that remains.
+Task& TaskTable::on_exec(const tr_task_exec& record) {
+    Task& task = find_or_add(record.task.header.tgid, record.task.header.tid);
+    Process& process = *task.process;
+    const std::vector<Task*> threads = process.threads;
+    for (Task* other : threads) {
+        if (other != &task) other->has_exited = true;
+    }
+    if (record.task.start_ns != 0) task.start_ns = record.task.start_ns;
+    set_process_name(process, comm_of(record.task));
+    set_name(task, comm_of(record.task));
+    return task;
+}
+
+Task& TaskTable::on_rename(const tr_task& record) {
+    Task& task = find_or_add(record.header.tgid, record.header.tid);
+    set_name(task, comm_of(record));
+    return task;
+}
+
+// The task stays known: its last switch, into death, comes after its exit.
+Task& TaskTable::on_exit(const tr_task& record) {
+    Task& task = find_or_add(record.header.tgid, record.header.tid);
+    if (task.start_ns == 0) task.start_ns = record.start_ns;
+    if (task.name.empty()) set_name(task, comm_of(record));
+    task.has_exited = true;
+    return task;
+}
+
+}  // namespace tracer
