@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening of ELF64 x86-64 files: headers, segments, sections, the dynamic table, the build-id.
+//
+// The tables are read by hand with a checked cursor (System V gABI, chapters 4 and 5): any process
+// on the machine may present a hostile file to a tracer that runs as root, and only headers are
+// needed here. Nothing is allocated for a count before the file was found to hold that many.
+// Called by the probe compiler and the library search.
+#include "symbol/elf_file.h"
+
+#include "tracer/base/byte_cursor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+// Largest section read whole: symbol and string tables of the largest browsers stay below this.
+constexpr uint64_t kSectionBytesMax = 1ull << 30;
+constexpr uint64_t kInterpreterBytesMax = 4096;
+constexpr uint64_t kNoteBytesMax = 1u << 20;
+constexpr size_t kDynamicEntriesMax = 65536;
+constexpr size_t kNoteSegmentsMax = 16;
+constexpr size_t kSectionNameBytesMax = 256;
+// Longer texts are no names: without a limit, many entries that share one long text would make us
+// read it over and over.
+constexpr size_t kStringBytesMax = 16384;
+
+template <typename T>
+Result<std::vector<T>> read_table(const FileBytes& file, uint64_t offset, uint64_t count) {
+    if (count > file.size() / sizeof(T)) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{} is malformed: a table of {} entries is larger than the file",
+                                file.name(), count));
+    }
+    TR_ASSIGN(auto bytes, file.read(offset, count * sizeof(T)));
+    std::vector<T> table(count);
+    if (count != 0) std::memcpy(table.data(), bytes.data(), bytes.size());
+    return table;
+}
+
+uint64_t align_up(uint64_t value, uint64_t alignment) {
+    return (value + alignment - 1) & ~(alignment - 1);
+}
+
+}  // namespace
+
+struct ElfFile::Header {
+    Elf64_Ehdr raw{};
+    uint64_t section_count = 0;
+    uint64_t segment_count = 0;
+    uint64_t section_names_index = 0;
+};
+
+std::optional<std::string_view> string_at(std::span<const std::byte> table, uint64_t offset) {
+    if (offset >= table.size()) return std::nullopt;
+    auto rest = table.subspan(offset).first(std::min(table.size() - offset, kStringBytesMax));
+    const auto* end = std::memchr(rest.data(), 0, rest.size());
+    if (end == nullptr) return std::nullopt;
+    const auto length = static_cast<size_t>(static_cast<const std::byte*>(end) - rest.data());
+    // Characters may alias any object, so this view of the table's bytes is well defined.
+    return std::string_view(static_cast<const char*>(static_cast<const void*>(rest.data())),
+                            length);
+}
+
+Result<ElfFile> ElfFile::open(const std::string& path) {
+    TR_ASSIGN(auto bytes, FileBytes::open(path));
+    return from_bytes(std::move(bytes));
+}
+
+Result<ElfFile> ElfFile::from_bytes(FileBytes bytes) {
+    ElfFile file(std::move(bytes));
+    TR_ASSIGN(const auto header, file.read_header());
+    file.is_fixed_address_ = header.raw.e_type == ET_EXEC;
+    TR_TRY(file.read_segments(header));
+    TR_TRY(file.read_sections(header));
+    return file;
+}
+
+Result<ElfFile::Header> ElfFile::read_header() const {
+    const auto& name = bytes_.name();
+    auto start = bytes_.read(0, std::min<uint64_t>(bytes_.size(), EI_NIDENT));
+    if (!start) return tl::unexpected(std::move(start).error());
+    if (start->size() < SELFMAG || std::memcmp(start->data(), ELFMAG, SELFMAG) != 0) {
+        return fail(ErrorCode::bad_input, fmt::format("{} is not an ELF file", name));
+    }
+    if (start->size() < EI_NIDENT || bytes_.size() < sizeof(Elf32_Ehdr)) {
+        return fail(ErrorCode::bad_input, fmt::format("{} is cut short", name));
+    }
+    const auto file_class = static_cast<uint8_t>((*start)[EI_CLASS]);
+    const auto encoding = static_cast<uint8_t>((*start)[EI_DATA]);
+    if (file_class == ELFCLASS32) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{}: 32-bit programs are not supported yet", name));
+    }
+    if (file_class != ELFCLASS64 || encoding != ELFDATA2LSB) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{}: not a little-endian 64-bit ELF file", name));
+    }
+    TR_ASSIGN(const auto raw, read_table<Elf64_Ehdr>(bytes_, 0, 1));
+    Header header;
+    header.raw = raw[0];
+    if (header.raw.e_machine != EM_X86_64) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{}: made for another machine (ELF machine {}), only x86-64 is "
+                                "supported",
+                                name, header.raw.e_machine));
+    }
+    if (header.raw.e_type != ET_EXEC && header.raw.e_type != ET_DYN) {
+        return fail(
+            ErrorCode::bad_input,
+            fmt::format("{}: neither a program nor a shared library (an object or core file)",
+                        name));
+    }
+    // gABI: counts that do not fit the header are in section 0.
+    header.segment_count = header.raw.e_phnum;
+    header.section_count = header.raw.e_shnum;
+    header.section_names_index = header.raw.e_shstrndx;
+    if (header.raw.e_shoff != 0 && header.raw.e_shentsize == sizeof(Elf64_Shdr)) {
+        TR_ASSIGN(const auto first, read_table<Elf64_Shdr>(bytes_, header.raw.e_shoff, 1));
+        if (header.raw.e_shnum == 0) header.section_count = first[0].sh_size;
+        if (header.raw.e_shstrndx == SHN_XINDEX) header.section_names_index = first[0].sh_link;
+        if (header.raw.e_phnum == PN_XNUM) header.segment_count = first[0].sh_info;
+    } else {
+        header.section_count = 0;
+    }
+    return header;
+}
+
+Status ElfFile::read_segments(const Header& header) {
+    if (header.segment_count == 0) return {};
+    if (header.raw.e_phentsize != sizeof(Elf64_Phdr)) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{} is malformed: program headers of {} bytes", name(),
+                                header.raw.e_phentsize));
+    }
+    TR_ASSIGN(const auto table,
+              read_table<Elf64_Phdr>(bytes_, header.raw.e_phoff, header.segment_count));
+    for (const auto& entry : table) {
+        const std::pair<uint64_t, uint64_t> place{entry.p_offset, entry.p_filesz};
+        switch (entry.p_type) {
+            case PT_LOAD:
+                segments_.push_back({entry.p_vaddr, std::max(entry.p_memsz, entry.p_filesz),
+                                     entry.p_offset, entry.p_filesz, (entry.p_flags & PF_X) != 0});
+                break;
+            case PT_INTERP: {
+                TR_ASSIGN(auto text, bytes_.read(entry.p_offset,
+                                                 std::min(entry.p_filesz, kInterpreterBytesMax)));
+                interpreter_ = std::string(string_at(text, 0).value_or(""));
+                break;
+            }
+            case PT_TLS:
+                // An alignment that is no power of two would be refused by the kernel's loader.
+                if ((entry.p_align & (entry.p_align - 1)) == 0) {
+                    tls_ = ElfTls{entry.p_memsz, std::max<uint64_t>(entry.p_align, 1)};
+                }
+                break;
+            case PT_DYNAMIC:
+                dynamic_ = place;
+                break;
+            case PT_NOTE:
+                if (notes_.size() < kNoteSegmentsMax) notes_.push_back(place);
+                break;
+            default:
+                break;
+        }
+    }
+    return {};
+}
+
+Status ElfFile::read_sections(const Header& header) {
+    if (header.section_count == 0) return {};
+    TR_ASSIGN(const auto table,
+              read_table<Elf64_Shdr>(bytes_, header.raw.e_shoff, header.section_count));
+    std::vector<std::byte> names;
+    if (header.section_names_index < table.size() &&
+        table[header.section_names_index].sh_type == SHT_STRTAB) {
+        const auto& entry = table[header.section_names_index];
+        TR_ASSIGN(names, bytes_.read(entry.sh_offset, entry.sh_size));
+    }
+    sections_.reserve(table.size());
+    for (const auto& entry : table) {
+        const auto text = string_at(names, entry.sh_name).value_or("");
+        sections_.push_back({std::string(text.substr(0, kSectionNameBytesMax)), entry.sh_type,
+                             entry.sh_addr, entry.sh_offset, entry.sh_size, entry.sh_entsize,
+                             entry.sh_link});
+    }
+    return {};
+}
+
+const ElfSection* ElfFile::section(std::string_view name) const {
+    auto found = std::find_if(sections_.begin(), sections_.end(),
+                              [&](const ElfSection& section) { return section.name == name; });
+    return found == sections_.end() ? nullptr : &*found;
+}
+
+std::optional<uint64_t> ElfFile::file_offset_of(uint64_t vaddr) const {
+    for (const auto& segment : segments_) {
+        if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_bytes) continue;
+        const uint64_t inside = vaddr - segment.vaddr;
+        if (segment.file_offset > bytes_.size() || inside >= bytes_.size() - segment.file_offset) {
+            return std::nullopt;
+        }
+        return segment.file_offset + inside;
+    }
+    return std::nullopt;
+}
+
+bool ElfFile::is_in_bss(uint64_t vaddr) const {
+    return std::any_of(segments_.begin(), segments_.end(), [&](const ElfSegment& segment) {
+        return vaddr >= segment.vaddr && vaddr - segment.vaddr >= segment.file_bytes &&
+               vaddr - segment.vaddr < segment.memory_bytes;
+    });
+}
+
+std::string ElfFile::build_id() const {
+    for (const auto& [offset, bytes] : notes_) {
+        auto content = bytes_.read(offset, std::min(bytes, kNoteBytesMax));
+        if (!content) continue;
+        ByteCursor cursor(*content);
+        Elf64_Nhdr note{};
+        // Each turn moves on by at least the note's head, so the loop ends with the bytes.
+        while (cursor.read(note)) {
+            auto owner = cursor.take(align_up(note.n_namesz, 4));
+            if (!owner) break;
+            auto value = cursor.take(note.n_descsz);
+            if (!value) break;
+            if (note.n_type == NT_GNU_BUILD_ID && string_at(*owner, 0) == "GNU") {
+                std::string text;
+                for (auto byte : *value) text += fmt::format("{:02x}", static_cast<uint8_t>(byte));
+                return text;
+            }
+            const uint64_t padding = align_up(note.n_descsz, 4) - note.n_descsz;
+            if (!cursor.skip(padding)) break;
+        }
+    }
+    return {};
+}
+
+Result<ElfDynamic> ElfFile::dynamic() const {
+    ElfDynamic result;
+    if (!dynamic_) return result;
+    const uint64_t count =
+        std::min<uint64_t>(dynamic_->second / sizeof(Elf64_Dyn), kDynamicEntriesMax);
+    TR_ASSIGN(auto table, read_table<Elf64_Dyn>(bytes_, dynamic_->first, count));
+    auto end = std::find_if(table.begin(), table.end(),
+                            [](const Elf64_Dyn& entry) { return entry.d_tag == DT_NULL; });
+    table.erase(end, table.end());
+    uint64_t strings_vaddr = 0;
+    uint64_t strings_bytes = 0;
+    for (const auto& entry : table) {
+        if (entry.d_tag == DT_STRTAB) strings_vaddr = entry.d_un.d_ptr;
+        if (entry.d_tag == DT_STRSZ) strings_bytes = entry.d_un.d_val;
+        if (entry.d_tag == DT_FLAGS_1) result.is_executable_pie = entry.d_un.d_val & DF_1_PIE;
+    }
+    const auto strings_offset = file_offset_of(strings_vaddr);
+    if (!strings_offset || strings_bytes > kSectionBytesMax) return result;
+    TR_ASSIGN(const auto strings, bytes_.read(*strings_offset, strings_bytes));
+    auto text_of = [&](const Elf64_Dyn& entry) {
+        return std::string(string_at(strings, entry.d_un.d_val).value_or(""));
+    };
+    std::string rpath;
+    for (const auto& entry : table) {
+        if (entry.d_tag == DT_NEEDED) result.needed.push_back(text_of(entry));
+        if (entry.d_tag == DT_RUNPATH) result.runpath = text_of(entry);
+        if (entry.d_tag == DT_RPATH) rpath = text_of(entry);
+    }
+    // ld.so(8): DT_RPATH counts only where there is no DT_RUNPATH.
+    if (result.runpath.empty() && !rpath.empty()) {
+        result.runpath = std::move(rpath);
+        result.is_rpath = true;
+    }
+    return result;
+}
+
+bool ElfFile::is_go() const {
+    return section(".note.go.buildid") != nullptr || section(".gopclntab") != nullptr ||
+           section(".data.rel.ro.gopclntab") != nullptr;
+}
+
+bool ElfFile::is_debug_only() const {
+    const auto* text = section(".text");
+    return text != nullptr && text->type == SHT_NOBITS;
+}
+
+Result<std::vector<std::byte>> ElfFile::read_section(const ElfSection& section) const {
+    if (section.type == SHT_NOBITS) return std::vector<std::byte>{};
+    if (section.bytes > kSectionBytesMax) {
+        return fail(ErrorCode::limit,
+                    fmt::format("{}: section {} of {} bytes is larger than {} supports", name(),
+                                section.name, section.bytes, kSectionBytesMax));
+    }
+    return bytes_.read(section.file_offset, section.bytes);
+}
+
+}  // namespace tracer

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Symbols of an ELF file, for probes by function name and for USDT operands that name a variable.
+// Relies on ElfFile's checked tables. Called by the probe compiler and by `tracer list`.
+#include "symbol/symbol_table.h"
+
+#include "tracer/base/byte_cursor.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+// A real file has one .symtab and one .dynsym.
+constexpr size_t kTablesMax = 4;
+// All names together. The largest programs with full tables stay below 200 MiB.
+constexpr uint64_t kNameBytesMax = 512ull << 20;
+
+}  // namespace
+
+std::string debug_file_path(std::string_view build_id) {
+    if (build_id.size() < 4) return {};
+    return fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2),
+                       build_id.substr(2));
+}
+
+Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
+    SymbolTable table;
+    bool has_full_table = false;
+    size_t tables = 0;
+    for (const auto& section : file.sections()) {
+        if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
+        if (++tables > kTablesMax) break;
+        TR_TRY(table.add_table(file, section, file));
+        has_full_table |= section.type == SHT_SYMTAB;
+    }
+    const auto debug_path = has_full_table ? std::string{} : debug_file_path(file.build_id());
+    if (!debug_path.empty()) {
+        // Absent or unreadable debug files leave what the file itself says.
+        auto debug = ElfFile::open(debug_path);
+        if (debug && debug->build_id() == file.build_id()) {
+            for (const auto& section : debug->sections()) {
+                if (section.type != SHT_SYMTAB || ++tables > kTablesMax) continue;
+                TR_TRY(table.add_table(*debug, section, file));
+            }
+        }
+    }
+    auto key = [](const FunctionSymbol& symbol) { return std::tie(symbol.vaddr, symbol.name); };
+    auto& functions = table.functions_;
+    std::sort(functions.begin(), functions.end(),
+              [&](const auto& left, const auto& right) { return key(left) < key(right); });
+    functions.erase(
+        std::unique(functions.begin(), functions.end(),
+                    [&](const auto& left, const auto& right) { return key(left) == key(right); }),
+        functions.end());
+    return table;
+}
+
+Status SymbolTable::add_table(const ElfFile& holder,
+                              const ElfSection& section,
+                              const ElfFile& file) {
+    if (section.link >= holder.sections().size()) {
+        return fail(ErrorCode::bad_input, fmt::format("{} is malformed: {} has no string table",
+                                                      holder.name(), section.name));
+    }
+    TR_ASSIGN(const auto names, holder.read_section(holder.sections()[section.link]));
+    TR_ASSIGN(const auto entries, holder.read_section(section));
+    ByteCursor cursor(entries);
+    Elf64_Sym entry{};
+    while (cursor.read(entry)) {
+        if (entry.st_shndx == SHN_UNDEF) continue;
+        auto text = string_at(names, entry.st_name);
+        if (!text || text->empty()) continue;
+        name_bytes_ += text->size();
+        if (name_bytes_ > kNameBytesMax) {
+            return fail(ErrorCode::limit,
+                        fmt::format("{} has more symbol names than supported", holder.name()));
+        }
+        const std::string name(text->substr(0, text->find('@')));
+        if (name.empty()) continue;
+        const bool is_global = ELF64_ST_BIND(entry.st_info) != STB_LOCAL;
+        const auto type = ELF64_ST_TYPE(entry.st_info);
+        if (type == STT_TLS) {
+            add_place(thread_locals_, name, entry.st_value, is_global);
+            continue;
+        }
+        // An STT_GNU_IFUNC symbol is the chooser, not the function: a probe there would count
+        // relocations.
+        if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
+        add_place(addresses_, name, entry.st_value, is_global);
+        if (type != STT_FUNC) continue;
+        if (auto offset = file.file_offset_of(entry.st_value)) {
+            functions_.push_back({name, entry.st_value, entry.st_size, *offset});
+        }
+    }
+    return {};
+}
+
+void SymbolTable::add_place(Places& places,
+                            const std::string& name,
+                            uint64_t value,
+                            bool is_global) {
+    auto [found, is_new] = places.try_emplace(name, Place{value, is_global, false});
+    if (is_new || found->second.value == value) return;
+    // A global symbol hides local ones of its name.
+    if (is_global && !found->second.is_global) {
+        found->second = {value, true, false};
+    } else if (is_global == found->second.is_global) {
+        found->second.is_ambiguous = true;
+    }
+}
+
+std::optional<uint64_t> SymbolTable::find(const Places& places, std::string_view name) {
+    auto found = places.find(std::string(name));
+    if (found == places.end() || found->second.is_ambiguous) return std::nullopt;
+    return found->second.value;
+}
+
+std::optional<uint64_t> SymbolTable::address_of(std::string_view name) const {
+    return find(addresses_, name);
+}
+
+std::optional<uint64_t> SymbolTable::thread_local_of(std::string_view name) const {
+    return find(thread_locals_, name);
+}
+
+}  // namespace tracer
