@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TRACER_BPF_MAPS_H
+#define TRACER_BPF_MAPS_H
+
+/*
+ * Every map and every tunable of the kernel side. Sizes given here as 1 are set by the loader
+ * (userspace/probe/kernel_objects.cpp) before it loads the object. Everything is __weak because
+ * each .bpf.c includes this header and `bpftool gen object` merges weak definitions only.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "tracer/abi/event.h"
+#include "tracer/abi/probe.h"
+#include "tracer/abi/stats.h"
+
+/* Set by the loader before load; the verifier prunes what they switch off. */
+const volatile bool tr_record_all __weak = false;	/* every task is wanted */
+const volatile bool tr_filter_tids __weak = false;	/* single threads are wanted too */
+const volatile bool tr_follow_children __weak = false; /* children of wanted processes are wanted */
+const volatile uint32_t tr_own_tgid __weak = 0;	/* the recorder, whose own doings are left out */
+const volatile uint64_t tr_wake_bytes __weak = 0;	/* level that wakes a sleeping drain */
+const volatile uint32_t tr_wake_check_mask __weak = 0; /* level read when !(seq & mask) */
+const volatile uint32_t tr_task_ring_state __weak = 0; /* the task ring's in ring_states */
+
+/*
+ * 1 while the drain thread is awake: it looks at every ring before it sleeps again, so nobody has
+ * to read levels or wake it. Written by userspace alone.
+ */
+volatile uint32_t tr_drain_awake __weak = 0;
+
+/* The inner size is a placeholder; rings of any size may be put in. */
+struct tr_ring_template {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__array(values, struct tr_ring_template);
+} rings __weak SEC(".maps");
+
+/* Births, names and ends of tasks: a ring of their own, so that no flood of hits can blind us. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1);
+} task_ring __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct tr_ring_state);
+} ring_states __weak SEC(".maps");
+
+/* Indexed by probe id; the elements below TR_PROBE_FIRST_USER stay empty. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct tr_probe);
+} probes __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct tr_probe_counters);
+} counters __weak SEC(".maps");
+
+/*
+ * Wanted processes and threads as bitmaps over all pids (the kernel's limit is 2^22): a lookup
+ * costs a nanosecond where a hash map costs thirty.
+ */
+#define TR_PID_WORDS (1 << 16)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TR_PID_WORDS);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} wanted_tgids __weak SEC(".maps"), wanted_tids __weak SEC(".maps");
+
+#endif /* TRACER_BPF_MAPS_H */

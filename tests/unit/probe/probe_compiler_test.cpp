@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compiler on ELF files made by the test and on a fake kernel's tracepoints.
+#include "probe/probe_compiler.h"
+
+#include "unit/probe/fake_tracepoints.h"
+#include "unit/symbol/elf_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracer {
+namespace {
+
+using model::ValueType;
+using test::ElfBuilder;
+using ::testing::HasSubstr;
+
+class ProbeCompiler : public ::testing::Test {
+protected:
+    std::string add_file(const std::string& name, const ElfBuilder& builder) {
+        auto path = test::write_file(folder.path(), name, builder.build());
+        files.add_file({path, path});
+        return path;
+    }
+
+    Result<AttachPlan> try_compile(const std::vector<std::string>& texts) {
+        std::vector<ProbeSpec> specs;
+        for (const auto& text : texts) {
+            TR_ASSIGN(auto spec, parse_probe_spec(text));
+            specs.push_back(std::move(spec));
+        }
+        return compile_probes(specs, files, options);
+    }
+
+    AttachPlan compile(const std::string& text) {
+        auto plan = try_compile({text});
+        EXPECT_TRUE(plan) << text << ": " << plan.error().what;
+        return plan ? std::move(*plan) : AttachPlan{};
+    }
+
+    Error refusal(const std::string& text) {
+        auto plan = try_compile({text});
+        EXPECT_FALSE(plan) << text;
+        return plan ? Error{} : plan.error();
+    }
+
+    test::TemporaryFolder folder;
+    TargetFiles files;
+    test::FakeTracepoints tracepoints;
+    CompileOptions options{.tracepoints = &tracepoints};
+};
+
+constexpr uint64_t kText = ElfBuilder::kText;
+
+ElfBuilder app() {
+    return ElfBuilder()
+        .function("work", kText, 16)
+        .function("helper", kText + 16, 16)
+        .function("help_alias", kText + 16, 16)
+        .object("counter", ElfBuilder::kData)
+        .note("app", "start", "4@%edi 8@%rsi -1@$-3", kText + 4, ElfBuilder::kData + 16)
+        .note("app", "stop", "8f@%rax 4f@%edx", kText + 5)
+        .note("app", "many", "4@%edi", kText + 6)
+        .note("app", "many", "-4@$7 8@%rax", kText + 7)
+        .note("app", "odd", "8@nowhere(%rip) 4@%eax", kText + 8);
+}
+
+TEST_F(ProbeCompiler, TypesUsdtArgumentsFromTheNote) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:start");
+    ASSERT_EQ(plan.points.size(), 1u);
+    const auto& point = plan.points[0];
+    EXPECT_EQ(point.category, "app");
+    EXPECT_EQ(point.name, "start");
+    EXPECT_EQ(point.kind, model::PointKind::instant);
+    ASSERT_EQ(point.arguments.size(), 3u);
+    EXPECT_EQ(point.arguments[0].name, "arg0");
+    EXPECT_EQ(point.arguments[0].type, ValueType::u32);
+    EXPECT_EQ(point.arguments[1].type, ValueType::u64);
+    EXPECT_EQ(point.arguments[2].type, ValueType::s32);
+    ASSERT_EQ(plan.files.size(), 1u);
+    const auto& site = plan.files[0].sites.at(0);
+    EXPECT_EQ(site.file_offset, 0x204u);
+    EXPECT_EQ(site.semaphore_offset, ElfBuilder::kDataOffset + 16);
+    EXPECT_EQ(site.probe_id, uint32_t{TR_PROBE_FIRST_USER});
+    EXPECT_EQ(site.program, ProbeProgram::hit);
+    EXPECT_EQ(plan.programs.at(0).arg_count, 3);
+    EXPECT_EQ(plan.programs.at(0).shape, TR_SHAPE_args4);
+    EXPECT_EQ(plan.probes.at(0).probe_id, site.probe_id);
+    EXPECT_EQ(plan.probes.at(0).slots.size(), 3u);
+}
+
+TEST_F(ProbeCompiler, MarksFloatsByWidth) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:stop");
+    EXPECT_EQ(plan.points[0].arguments.at(0).type, ValueType::f64);
+    EXPECT_EQ(plan.points[0].arguments.at(1).type, ValueType::f64);
+    EXPECT_EQ(plan.probes[0].f32_slots, 2);
+}
+
+TEST_F(ProbeCompiler, GivesSitesThatDifferOnePointOfTheWidestType) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:many");
+    ASSERT_EQ(plan.points.size(), 1u);
+    ASSERT_EQ(plan.points[0].arguments.size(), 2u);
+    EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::s64);
+    ASSERT_EQ(plan.probes.size(), 2u);
+    EXPECT_EQ(plan.probes[0].slots[0], ValueType::s64);
+    EXPECT_EQ(plan.probes[0].slots[1], ValueType::none);
+    EXPECT_EQ(plan.probes[1].slots[1], ValueType::u64);
+    EXPECT_EQ(plan.programs[0].args[1].form, TR_ARG_UNREADABLE);
+    EXPECT_EQ(plan.programs[0].arg_count, 2);
+}
+
+TEST_F(ProbeCompiler, AnUnreadableArgumentIsMissingWithAWarning) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:odd");
+    EXPECT_EQ(plan.programs[0].args[0].form, TR_ARG_UNREADABLE);
+    EXPECT_EQ(plan.probes[0].slots[0], ValueType::none);
+    EXPECT_EQ(plan.probes[0].slots[1], ValueType::u32);
+    ASSERT_EQ(plan.warnings.size(), 1u);
+    EXPECT_THAT(plan.warnings[0], HasSubstr("symbol 'nowhere' is not in the file"));
+}
+
+TEST_F(ProbeCompiler, LaysStringsOutInTheRecord) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:start(n=arg0:u8, text=arg1:str, arg1:ptr)");
+    const auto& program = plan.programs[0];
+    EXPECT_EQ(program.shape, TR_SHAPE_strings1);
+    EXPECT_EQ(program.args[0].bytes, 1);
+    EXPECT_EQ(program.args[1].form, TR_ARG_USER_STRING);
+    EXPECT_EQ(program.args[1].string_offset, TR_STRINGS_OFFSET);
+    EXPECT_EQ(program.args[1].string_bytes_max, TR_STRING_BYTES);
+    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_strings);
+    EXPECT_EQ(plan.points[0].arguments[0].name, "n");
+    EXPECT_EQ(plan.points[0].arguments[2].type, ValueType::pointer);
+    auto three = compile("u:app:work(a=arg0:str,b=arg1:str,c=arg2:str)");
+    EXPECT_EQ(three.programs[0].shape, TR_SHAPE_strings4);
+    EXPECT_EQ(three.programs[0].args[2].string_offset, TR_STRINGS_OFFSET + 2 * TR_STRING_BYTES);
+}
+
+TEST_F(ProbeCompiler, RefusesTypesThatDoNotFit) {
+    add_file("app", app());
+    auto error = refusal("usdt:app:start(arg0:str)");
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.what, HasSubstr("arg0 is a 4-byte integer"));
+    EXPECT_THAT(error.what, HasSubstr("^^^^"));
+    EXPECT_THAT(refusal("usdt:app:start(arg0:f64)").what, HasSubstr("not f64"));
+    EXPECT_THAT(refusal("u:app:work(arg0:f64)").what, HasSubstr("vector registers"));
+    EXPECT_THAT(refusal("usdt:app:start(arg3)").what, HasSubstr("start has 3 arguments"));
+    EXPECT_THAT(refusal("usdt:app:many(arg2)").what, HasSubstr("many has 2 arguments"));
+}
+
+TEST_F(ProbeCompiler, WidensByTheNotesOwnSign) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:start(arg2:s64, x=arg2:u64)");
+    EXPECT_EQ(plan.programs[0].args[0].bytes, 1);
+    EXPECT_EQ(plan.programs[0].args[0].form, TR_ARG_SIGNED);
+    EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::s64);
+}
+
+TEST_F(ProbeCompiler, ReadsFunctionArgumentsByTheAbi) {
+    add_file("app", app());
+    auto plan = compile("u:app:work(arg0:s32,arg5,arg6:u16,arg7)");
+    const auto& args = plan.programs[0].args;
+    EXPECT_EQ(args[0].ops[0].reg, TR_REG_RDI);
+    EXPECT_EQ(args[0].bytes, 4);
+    EXPECT_EQ(args[1].ops[0].reg, TR_REG_R9);
+    EXPECT_EQ(args[2].op_count, 2);
+    EXPECT_EQ(args[2].ops[0].reg, TR_REG_RSP);
+    EXPECT_EQ(args[2].ops[1].imm, 8);
+    EXPECT_EQ(args[3].ops[1].imm, 16);
+    EXPECT_EQ(plan.points[0].arguments[1].type, ValueType::s64);
+    EXPECT_EQ(plan.points[0].category, "app");
+    EXPECT_EQ(compile("u:app:work").programs[0].arg_count, 0);
+    auto offset = compile("u:app:work+4");
+    EXPECT_EQ(offset.files[0].sites[0].file_offset, 0x204u);
+    EXPECT_EQ(offset.points[0].name, "work+0x4");
+}
+
+TEST_F(ProbeCompiler, ReturnsReadRaxByDefault) {
+    add_file("app", app());
+    auto plan = compile("ur:app:work");
+    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::return_hit);
+    EXPECT_EQ(plan.programs[0].args[0].ops[0].reg, TR_REG_RAX);
+    EXPECT_EQ(plan.points[0].arguments[0].name, "ret");
+    EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::s64);
+    EXPECT_EQ(compile("ur:app:work()").programs[0].arg_count, 0);
+    EXPECT_EQ(compile("ur:app:work(ret:str)").files[0].sites[0].program,
+              ProbeProgram::return_strings);
+}
+
+TEST_F(ProbeCompiler, SpansAreTwoProgramsWithTheStackPointerFirst) {
+    add_file("app", app());
+    auto plan = compile("span:app:work(arg0:str,ret)");
+    ASSERT_EQ(plan.programs.size(), 2u);
+    for (const auto& program : plan.programs) {
+        EXPECT_EQ(program.arg_count, 2);
+        EXPECT_EQ(program.args[0].ops[0].reg, TR_REG_RSP);
+    }
+    EXPECT_EQ(plan.probes[0].role, HitRole::span_begin);
+    EXPECT_EQ(plan.probes[1].role, HitRole::span_end);
+    EXPECT_EQ(plan.probes[0].slots, std::vector{ValueType::string});
+    EXPECT_EQ(plan.probes[1].slots, std::vector{ValueType::s64});
+    ASSERT_EQ(plan.points.size(), 1u);
+    EXPECT_EQ(plan.points[0].kind, model::PointKind::span);
+    EXPECT_EQ(plan.points[0].end_arguments.at(0).name, "ret");
+    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_strings);
+    EXPECT_EQ(plan.files[0].sites[1].program, ProbeProgram::return_hit);
+    EXPECT_EQ(plan.files[0].sites[0].file_offset, plan.files[0].sites[1].file_offset);
+    auto eleven = std::string("span:app:work(arg0");
+    for (int i = 1; i < 11; ++i) eleven += ",arg" + std::to_string(i);
+    EXPECT_EQ(compile(eleven + ")").programs[0].arg_count, TR_ARGS_MAX);
+}
+
+TEST_F(ProbeCompiler, WildcardsTakeEachPlaceOnce) {
+    add_file("app", app());
+    EXPECT_EQ(compile("u:app:*").programs.size(), 2u);
+    EXPECT_EQ(compile("u:app:help*").points.size(), 1u);
+    EXPECT_EQ(compile("usdt:a*:*").points.size(), 4u);
+    EXPECT_EQ(compile("usdt:a*:start(arg5)").programs[0].args[0].form, TR_ARG_UNREADABLE);
+    auto twice = try_compile({"usdt:app:*", "usdt:app:start"});
+    ASSERT_TRUE(twice);
+    EXPECT_EQ(twice->points.size(), 4u);
+}
+
+TEST_F(ProbeCompiler, FunctionsOfOneNameInSeveralFilesStayApart) {
+    add_file("lib_a", ElfBuilder().function("init", kText).function("a", kText + 16));
+    add_file("lib_b", ElfBuilder().function("init", kText).function("b", kText + 16));
+    auto plan = compile("u:lib_*:init");
+    ASSERT_EQ(plan.points.size(), 2u);
+    EXPECT_EQ(plan.points[0].category, "lib_a");
+    EXPECT_EQ(plan.points[1].category, "lib_b");
+    EXPECT_EQ(plan.files.size(), 2u);
+}
+
+TEST_F(ProbeCompiler, OneProbeOfSeveralFilesIsOnePoint) {
+    add_file("one", ElfBuilder().note("lib", "hit", "", kText).function("a", kText));
+    add_file("two", ElfBuilder().note("lib", "hit", "", kText + 1).function("b", kText));
+    auto plan = compile("usdt:lib:hit");
+    EXPECT_EQ(plan.points.size(), 1u);
+    EXPECT_EQ(plan.files.size(), 2u);
+}
+
+TEST_F(ProbeCompiler, SaysWhatWasSearchedAndWhatIsNear) {
+    auto path = add_file("app", app());
+    auto error = refusal("usdt:app:strat");
+    EXPECT_EQ(error.code, ErrorCode::not_found);
+    EXPECT_THAT(error.what, HasSubstr("no USDT probe app:strat"));
+    EXPECT_THAT(error.what, HasSubstr("/app: "));
+    EXPECT_EQ(error.what.find('\n'), std::string::npos);
+    EXPECT_THAT(error.hint, HasSubstr("app:start"));
+    EXPECT_THAT(refusal("u:app:wrok").hint, HasSubstr("did you mean work"));
+    EXPECT_THAT(refusal("u:ap:work").what, HasSubstr("no file called 'ap'"));
+    EXPECT_THAT(refusal("u:/no/such/file:work").what, HasSubstr("no file /no/such/file"));
+    add_file("bare", ElfBuilder());
+    EXPECT_THAT(refusal("u:bare:work").what, HasSubstr("stripped"));
+    const auto text = test::write_file(folder.path(), "text", std::vector<std::byte>(64));
+    EXPECT_THAT(refusal("usdt:" + text + ":a:b").what, HasSubstr("not an ELF file"));
+}
+
+TEST_F(ProbeCompiler, RefusesReturnsOfGoAndHaskellCode) {
+    add_file("go", ElfBuilder().section(".gopclntab", SHT_PROGBITS, "x").function("main.f", kText));
+    EXPECT_EQ(refusal("ur:go:main.f").code, ErrorCode::missing_feature);
+    EXPECT_THAT(refusal("span:go:main.f").what, HasSubstr("Go program"));
+    EXPECT_EQ(compile("u:go:main.f").programs.size(), 1u);
+    add_file("hs", ElfBuilder()
+                       .section(".debug-ghc-link-info", SHT_PROGBITS, "x")
+                       .function("Main_main_info", kText)
+                       .function("hs_init", kText + 16));
+    EXPECT_THAT(refusal("ur:hs:Main_main_info").what, HasSubstr("Haskell"));
+    EXPECT_EQ(compile("ur:hs:*").programs.size(), 1u);
+}
+
+TEST_F(ProbeCompiler, WarnsOfExceptionsThroughReturnProbes) {
+    add_file("cc",
+             ElfBuilder().section(".gcc_except_table", SHT_PROGBITS, "x").function("f", kText));
+    EXPECT_THAT(compile("span:cc:f").warnings.at(0), HasSubstr("std::terminate"));
+    EXPECT_TRUE(compile("u:cc:f").warnings.empty());
+}
+
+TEST_F(ProbeCompiler, RefusesALoneFiveByteNop) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0x0f, 0x1f, 0x44, 0x00, 0x00})
+                        .function("patched", kText)
+                        .function("plain", kText + 16));
+    EXPECT_THAT(refusal("u:app:patched").what, HasSubstr("5-byte nop"));
+    auto plan = compile("u:app:p*");
+    EXPECT_EQ(plan.programs.size(), 1u);
+    EXPECT_THAT(plan.warnings.at(0), HasSubstr("left out"));
+    options.allow_nop5 = true;
+    EXPECT_EQ(compile("u:app:p*").programs.size(), 2u);
+}
+
+TEST_F(ProbeCompiler, WarnsOfASemaphoreInBss) {
+    add_file("app", ElfBuilder().note("p", "n", "", kText, ElfBuilder::kBss));
+    auto plan = compile("usdt:p:n");
+    EXPECT_EQ(plan.files[0].sites[0].semaphore_offset, 0u);
+    EXPECT_THAT(plan.warnings.at(0), HasSubstr("semaphore"));
+}
+
+TEST_F(ProbeCompiler, BoundsOffsetsAndProbeCounts) {
+    add_file("app", app().function("unsized", kText + 64, 0));
+    EXPECT_THAT(refusal("u:app:work+16").what, HasSubstr("16 bytes long"));
+    EXPECT_THAT(refusal("u:app:unsized+0xffffffffffffff00").what, HasSubstr("behind the end"));
+    options.programs_max = 3;
+    EXPECT_EQ(refusal("usdt:app:*").code, ErrorCode::limit);
+    options.programs_max = 100;
+    options.programs_warn = 3;
+    EXPECT_THAT(compile("usdt:app:*").warnings.back(), HasSubstr("5 probe sites"));
+}
+
+TEST_F(ProbeCompiler, DropsArgumentsBeyondTwelveWithAWarning) {
+    std::string operands;
+    for (int i = 0; i < 14; ++i) operands += "4@%edi ";
+    add_file("app", ElfBuilder().note("p", "n", operands, kText));
+    auto plan = compile("usdt:p:n");
+    EXPECT_EQ(plan.programs[0].arg_count, TR_ARGS_MAX);
+    EXPECT_EQ(plan.programs[0].shape, TR_SHAPE_args12);
+    EXPECT_THAT(plan.warnings.at(0), HasSubstr("14 arguments"));
+    EXPECT_THAT(refusal("usdt:p:n(arg13)").what, HasSubstr("only the first 12"));
+}
+
+TEST_F(ProbeCompiler, ReadsTracepointFields) {
+    auto plan = compile("t:sched:sched_switch");
+    ASSERT_EQ(plan.tracepoints.size(), 1u);
+    EXPECT_EQ(plan.tracepoints[0].name, "sched_switch");
+    ASSERT_EQ(plan.points[0].arguments.size(), 3u);
+    EXPECT_EQ(plan.points[0].arguments[0].name, "prev_comm");
+    EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::string);
+    EXPECT_EQ(plan.points[0].arguments[1].type, ValueType::s32);
+    EXPECT_EQ(plan.points[0].arguments[2].type, ValueType::s64);
+    const auto& args = plan.programs[0].args;
+    EXPECT_EQ(args[0].form, TR_ARG_KERNEL_STRING);
+    EXPECT_EQ(args[0].ops[0].imm, 8);
+    EXPECT_EQ(args[0].string_bytes_max, 17);
+    EXPECT_EQ(args[1].ops[0].reg, TR_REG_RECORD);
+    EXPECT_EQ(args[1].ops[1].code, TR_OP_KLOAD);
+    EXPECT_EQ(args[1].ops[1].imm, 24);
+    EXPECT_EQ(args[1].ops[1].bytes, 4);
+}
+
+TEST_F(ProbeCompiler, ReadsTextElsewhereInTheRecord) {
+    auto plan = compile("t:sched:sched_process_exec(filename, pid:u32)");
+    EXPECT_EQ(plan.programs[0].args[0].ops[0].code, TR_OP_DATA_LOC);
+    EXPECT_EQ(plan.programs[0].args[0].form, TR_ARG_KERNEL_STRING);
+    EXPECT_EQ(plan.points[0].arguments[1].type, ValueType::u32);
+}
+
+TEST_F(ProbeCompiler, PointersOfSystemCallsAreTheProcesssOwn) {
+    auto plan = compile("t:syscalls:sys_enter_openat(name=filename:str, dfd)");
+    EXPECT_EQ(plan.programs[0].args[0].form, TR_ARG_USER_STRING);
+    EXPECT_EQ(plan.points[0].arguments[0].name, "name");
+}
+
+TEST_F(ProbeCompiler, RefusesUnknownTracepointsAndFields) {
+    EXPECT_THAT(refusal("t:sched:sched_swich").hint, HasSubstr("sched:sched_switch"));
+    auto error = refusal("t:sched:sched_switch(prev_pidd)");
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.hint, HasSubstr("prev_pid"));
+    EXPECT_THAT(refusal("t:sched:sched_switch(prev_comm:u32)").what, HasSubstr("is text"));
+    options.tracepoints = nullptr;
+    EXPECT_EQ(refusal("t:sched:sched_switch").code, ErrorCode::missing_feature);
+}
+
+}  // namespace
+}  // namespace tracer

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the compilers of each probe kind share; theirs alone.
+#pragma once
+
+#include "probe/plan_builder.h"
+#include "probe/probe_compiler.h"
+#include "probe/probe_files.h"
+
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+struct CompileContext {
+    const TargetFiles& targets;
+    const CompileOptions& options;
+    ProbeFiles& files;
+    PlanBuilder& builder;
+};
+
+[[nodiscard]] Status compile_usdt(const ProbeSpec& spec, const CompileContext& context);
+// u:, ur: and span: probes.
+[[nodiscard]] Status compile_function(const ProbeSpec& spec, const CompileContext& context);
+[[nodiscard]] Status compile_tracepoint(const ProbeSpec& spec, const CompileContext& context);
+
+// The files a spec's PATH means; not_found with near names when there are none.
+[[nodiscard]] Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec,
+                                                         const TargetFiles& targets);
+
+// False: the site is left out (with a warning); an error when it was named without wildcards.
+[[nodiscard]] Result<bool> check_site(const ProbeSpec& spec,
+                                      const ProbeFile& file,
+                                      uint64_t file_offset,
+                                      const CompileContext& context);
+
+}  // namespace tracer

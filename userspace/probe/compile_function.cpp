@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// u:, ur: and span: probes, by a function's symbol. What makes a return probe deadly is refused
+// here: it replaces the return address on the stack, which Go's moving stacks and Haskell's own
+// stack do not survive, and which an exception cannot pass. Called by compile_probes.
+#include "probe/caret.h"
+#include "probe/compile_context.h"
+#include "probe/nearest.h"
+#include "probe/wildcard.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+bool is_haskell_code(std::string_view symbol) {
+    // GHC's own code; C functions of its runtime system have other names.
+    return symbol.ends_with("_info") || symbol.ends_with("_entry") || symbol.ends_with("_ret") ||
+           symbol.ends_with("_fast") || symbol.ends_with("_slow");
+}
+
+class FunctionCompiler {
+public:
+    FunctionCompiler(const ProbeSpec& spec, const CompileContext& context)
+        : spec_(spec), context_(context) {}
+
+    Status run() {
+        TR_ASSIGN(const auto targets, find_files(spec_, context_.targets));
+        for (const auto& target : targets) {
+            TR_ASSIGN(auto* file, context_.files.open(target));
+            if (searched_.insert(file).second) TR_TRY(search_file(*file));
+        }
+        if (found_.empty()) return not_found();
+        TR_TRY(choose_arguments());
+        for (auto& [name, sites] : found_) add_probe(name.first, name.second, std::move(sites));
+        return {};
+    }
+
+private:
+    [[nodiscard]] bool catches_return() const { return spec_.kind != ProbeKind::uprobe; }
+
+    Status search_file(ProbeFile& file) {
+        TR_TRY(check_file(file));
+        TR_ASSIGN(const auto* symbols, file.symbols());
+        functions_seen_ += symbols->functions().size();
+        std::set<uint64_t> taken;
+        for (const auto& function : symbols->functions()) {
+            if (!wildcard_matches(spec_.name, function.name)) continue;
+            TR_ASSIGN(const bool is_usable, check_function(file, function));
+            // Two names of one function: the first in order stands for both.
+            if (!is_usable || !taken.insert(function.file_offset).second) continue;
+            ProbeSite site;
+            site.file = file.file();
+            site.file_offset = function.file_offset + spec_.symbol_offset;
+            found_[{std::string(base_name(site.file.shown_path)), function.name + offset_text()}]
+                .push_back(site);
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::string offset_text() const {
+        return spec_.symbol_offset == 0 ? "" : fmt::format("+{:#x}", spec_.symbol_offset);
+    }
+
+    Status check_file(const ProbeFile& file) const {
+        const auto& path = file.file().shown_path;
+        if (file.elf().is_debug_only()) {
+            return fail(ErrorCode::bad_input, fmt::format("{} holds debug information only", path),
+                        "name the program or library itself");
+        }
+        if (!catches_return()) return {};
+        if (file.elf().is_go()) {
+            return fail(ErrorCode::missing_feature,
+                        fmt::format("{} is a Go program: return probes crash Go programs", path),
+                        "use u: to record entries");
+        }
+        if (file.elf().has_cxx_exceptions()) {
+            context_.builder.warn(fmt::format(
+                "{} handles exceptions: one that passes through a function probed by {} ends the "
+                "program (std::terminate)",
+                path, spec_.text));
+        }
+        return {};
+    }
+
+    Result<bool> check_function(const ProbeFile& file, const FunctionSymbol& function) {
+        const auto& path = file.file().shown_path;
+        if (catches_return() && file.elf().is_ghc() && is_haskell_code(function.name)) {
+            auto text =
+                fmt::format("{} in {} is Haskell code, which does not return through the C stack",
+                            function.name, path);
+            if (!has_wildcard(spec_.name)) {
+                return fail(ErrorCode::missing_feature, std::move(text), "use u: instead");
+            }
+            context_.builder.warn(text + "; left out");
+            return false;
+        }
+        if (spec_.symbol_offset != 0) {
+            const uint64_t bytes = function.bytes;
+            if (spec_.symbol_offset >= bytes && bytes != 0) {
+                return fail(ErrorCode::usage,
+                            fmt::format("{} in {} is {} bytes long; +{:#x} lies behind it",
+                                        function.name, path, bytes, spec_.symbol_offset));
+            }
+            context_.builder.warn(fmt::format(
+                "{}+{:#x} must be the first byte of an instruction: elsewhere the probe breaks "
+                "the program",
+                function.name, spec_.symbol_offset));
+            if (!spec_.args.empty()) {
+                context_.builder.warn(fmt::format(
+                    "{}: arguments are read as they lie at the function's entry", spec_.text));
+            }
+        }
+        // A symbol without a size says nothing; the file bounds it.
+        const uint64_t bytes_behind = file.elf().size() - function.file_offset;
+        if (spec_.symbol_offset >= bytes_behind) {
+            return fail(ErrorCode::bad_input,
+                        fmt::format("{} lies behind the end of {}", spec_.text, path));
+        }
+        return check_site(spec_, file, function.file_offset + spec_.symbol_offset, context_);
+    }
+
+    // Likeness is only measured now: it costs more than the search itself.
+    std::string nearest_hint() const {
+        NearestNames nearest(spec_.name);
+        for (auto* file : searched_) {
+            auto symbols = file->symbols();
+            if (!symbols) continue;
+            for (const auto& function : (*symbols)->functions()) nearest.offer(function.name);
+        }
+        return nearest.hint();
+    }
+
+    Status not_found() const {
+        if (functions_seen_ == 0) {
+            return fail(ErrorCode::not_found,
+                        fmt::format("{} has no function symbols (stripped)", spec_.path),
+                        "install its debug symbols (package NAME-dbgsym), or build it without -s");
+        }
+        return fail(ErrorCode::not_found,
+                    fmt::format("no function '{}' among the {} of {}", spec_.name, functions_seen_,
+                                spec_.path),
+                    nearest_hint());
+    }
+
+    Status choose_arguments() {
+        auto args = spec_.args;
+        if (!spec_.has_args && spec_.kind == ProbeKind::uretprobe) {
+            args.push_back({"ret", "ret", ArgType::s64, 0});
+        }
+        for (const auto& arg : args) {
+            if (arg.operand == "ret") {
+                TR_ASSIGN(auto argument, argument_of_return(spec_, arg));
+                return_arguments_.push_back(std::move(argument));
+            } else {
+                TR_ASSIGN(auto argument, argument_of_function(spec_, arg));
+                arguments_.push_back(std::move(argument));
+            }
+        }
+        return {};
+    }
+
+    void add_probe(const std::string& category,
+                   const std::string& name,
+                   std::vector<ProbeSite> sites) {
+        const bool is_span = spec_.kind == ProbeKind::span;
+        for (auto& site : sites) {
+            site.arguments = catches_return() && !is_span ? return_arguments_ : arguments_;
+            if (is_span) site.return_arguments = return_arguments_;
+        }
+        const auto symbol = std::string_view(name).substr(0, name.size() - offset_text().size());
+        ProbeIdentity identity{category, name, probe_text(spec_, {}, symbol), {}};
+        if (!spec_.has_args) {
+            identity.key = fmt::format("{}:{}:{}:{}", static_cast<int>(spec_.kind), spec_.path,
+                                       category, name);
+        }
+        if (is_span) {
+            context_.builder.add_span(identity, std::move(sites));
+            return;
+        }
+        const auto at =
+            catches_return() ? PlanBuilder::At::function_return : PlanBuilder::At::entry;
+        context_.builder.add_instant(identity, at, std::move(sites));
+    }
+
+    const ProbeSpec& spec_;
+    const CompileContext& context_;
+    std::map<std::pair<std::string, std::string>, std::vector<ProbeSite>> found_;
+    std::set<ProbeFile*> searched_;
+    std::vector<ProbeArgument> arguments_;
+    std::vector<ProbeArgument> return_arguments_;
+    size_t functions_seen_ = 0;
+};
+
+}  // namespace
+
+Status compile_function(const ProbeSpec& spec, const CompileContext& context) {
+    return FunctionCompiler(spec, context).run();
+}
+
+}  // namespace tracer

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// t: probes. The kernel describes each tracepoint's record in tracefs; fields are read from the
+// record that the program is given. Called by compile_probes.
+#include "probe/caret.h"
+#include "probe/compile_context.h"
+#include "probe/nearest.h"
+#include "probe/wildcard.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+class TracepointCompiler {
+public:
+    TracepointCompiler(const ProbeSpec& spec,
+                       const CompileContext& context,
+                       const TracepointCatalog& catalog)
+        : spec_(spec), context_(context), catalog_(catalog) {}
+
+    Status run() {
+        TR_ASSIGN(const auto categories, catalog_.categories());
+        size_t found = 0;
+        size_t seen = 0;
+        for (const auto& category : categories) {
+            const bool is_category = wildcard_matches(spec_.provider, category);
+            TR_ASSIGN(const auto names, catalog_.names(category));
+            for (const auto& name : names) {
+                ++seen;
+                if (!is_category || !wildcard_matches(spec_.name, name)) continue;
+                TR_TRY(add(category, name));
+                ++found;
+            }
+        }
+        if (found != 0) return {};
+        return fail(ErrorCode::not_found,
+                    fmt::format("no tracepoint {}:{} among the kernel's {}", spec_.provider,
+                                spec_.name, seen),
+                    nearest_hint(categories));
+    }
+
+private:
+    std::string nearest_hint(const std::vector<std::string>& categories) const {
+        NearestNames nearest(spec_.provider + ":" + spec_.name);
+        for (const auto& category : categories) {
+            auto names = catalog_.names(category);
+            if (!names) continue;
+            for (const auto& name : *names) nearest.offer(category + ":" + name);
+        }
+        return nearest.hint();
+    }
+
+    Status add(const std::string& category, const std::string& name) {
+        TR_ASSIGN(const auto format, catalog_.format(category, name));
+        TR_ASSIGN(const auto wanted, wanted_arguments(format));
+        std::vector<ProbeArgument> arguments;
+        for (const auto& arg : wanted) {
+            const auto* field = find_field(format, arg.operand);
+            if (field == nullptr) {
+                if (!has_wildcard(spec_.name) && !has_wildcard(spec_.provider)) {
+                    return no_field(format, arg);
+                }
+                arguments.push_back(missing_argument(arg.label));
+                continue;
+            }
+            TR_ASSIGN(auto argument, argument_of_field(spec_, arg, *field, category == "syscalls"));
+            arguments.push_back(std::move(argument));
+        }
+        std::string key;
+        if (!spec_.has_args) key = fmt::format("t:{}:{}", category, name);
+        context_.builder.add_tracepoint({category, name, probe_text(spec_, category, name), key},
+                                        std::move(arguments));
+        return {};
+    }
+
+    Result<std::vector<ArgSpec>> wanted_arguments(const TracepointFormat& format) const {
+        if (spec_.has_args) return spec_.args;
+        std::vector<ArgSpec> wanted;
+        for (const auto& field : format.fields) {
+            if (field.is_common || field.form == FieldForm::other) continue;
+            if (wanted.size() == TR_ARGS_MAX) {
+                context_.builder.warn(
+                    fmt::format("{} has more than {} fields; only the first are taken", format.name,
+                                TR_ARGS_MAX));
+                break;
+            }
+            wanted.push_back({field.name, field.name, ArgType::automatic, 0});
+        }
+        return wanted;
+    }
+
+    static const TracepointField* find_field(const TracepointFormat& format,
+                                             std::string_view name) {
+        auto found = std::find_if(format.fields.begin(), format.fields.end(),
+                                  [&](const TracepointField& field) { return field.name == name; });
+        return found == format.fields.end() ? nullptr : &*found;
+    }
+
+    tl::unexpected<Error> no_field(const TracepointFormat& format, const ArgSpec& arg) const {
+        std::string fields;
+        for (const auto& field : format.fields) {
+            if (field.is_common || field.form == FieldForm::other) continue;
+            fields += (fields.empty() ? "" : " ") + field.name;
+        }
+        return fail_at(spec_.text, arg.text_offset, arg.operand.size(),
+                       fmt::format("{} has no field '{}'", format.name, arg.operand),
+                       fields.empty() ? "it has no fields" : "its fields: " + fields);
+    }
+
+    const ProbeSpec& spec_;
+    const CompileContext& context_;
+    const TracepointCatalog& catalog_;
+};
+
+}  // namespace
+
+Status compile_tracepoint(const ProbeSpec& spec, const CompileContext& context) {
+    if (context.options.tracepoints == nullptr) {
+        return fail(ErrorCode::missing_feature,
+                    fmt::format("{}: the kernel's tracepoints cannot be read", spec.text),
+                    "run as root (sudo)");
+    }
+    return TracepointCompiler(spec, context, *context.options.tracepoints).run();
+}
+
+}  // namespace tracer

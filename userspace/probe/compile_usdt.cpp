@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// usdt: probes. Every note of the files searched is compared with the pattern; the sites of one
+// probe, in whatever files, make one point, each with a program of its own because each has its own
+// operands. Called by compile_probes.
+#include "probe/caret.h"
+#include "probe/compile_context.h"
+#include "probe/nearest.h"
+#include "probe/wildcard.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+// One site whose arguments are not chosen yet.
+struct FoundSite {
+    ProbeFile* file = nullptr;
+    const UsdtNote* note = nullptr;
+    std::vector<CompiledOperand> operands;
+    size_t operand_count = 0;  // the note's, of which at most TR_ARGS_MAX are compiled
+};
+
+using FoundProbes = std::map<std::pair<std::string, std::string>, std::vector<FoundSite>>;
+
+class UsdtCompiler {
+public:
+    UsdtCompiler(const ProbeSpec& spec, const CompileContext& context)
+        : spec_(spec), context_(context) {}
+
+    Status run() {
+        TR_TRY(search());
+        if (found_.empty()) return not_found();
+        for (auto& [name, sites] : found_) {
+            TR_TRY(add_probe(name.first, name.second, sites));
+        }
+        return {};
+    }
+
+private:
+    Status search() {
+        if (spec_.path.empty()) {
+            // Whatever is mapped may be anything: only files with notes count.
+            for (const auto& target : context_.targets.files()) {
+                auto file = context_.files.open(target);
+                if (file && has_usdt_notes((*file)->elf())) TR_TRY(search_file(**file));
+            }
+            return {};
+        }
+        TR_ASSIGN(const auto targets, find_files(spec_, context_.targets));
+        for (const auto& target : targets) {
+            TR_ASSIGN(auto* file, context_.files.open(target));
+            TR_TRY(search_file(*file));
+        }
+        return {};
+    }
+
+    Status search_file(ProbeFile& file) {
+        if (file.elf().is_debug_only() || !searched_.insert(&file).second) return {};
+        auto notes = file.notes();
+        if (!notes) {
+            if (!spec_.path.empty()) return tl::unexpected(std::move(notes).error());
+            context_.builder.warn(notes.error().what);
+            return {};
+        }
+        if ((*notes)->malformed != 0) {
+            context_.builder.warn(fmt::format("{}: {} malformed USDT notes left out",
+                                              file.file().shown_path, (*notes)->malformed));
+        }
+        notes_seen_ += (*notes)->notes.size();
+        for (const auto& note : (*notes)->notes) {
+            if (!wildcard_matches(spec_.provider, note.provider) ||
+                !wildcard_matches(spec_.name, note.name)) {
+                continue;
+            }
+            TR_ASSIGN(const bool is_usable,
+                      check_site(spec_, file, note.location_offset, context_));
+            if (!is_usable) continue;
+            FoundSite site{&file, &note, {}, 0};
+            site.operands = file.operands(note, site.operand_count);
+            found_[{note.provider, note.name}].push_back(std::move(site));
+        }
+        return {};
+    }
+
+    // Likeness is only measured now: it costs more than the search itself.
+    std::string nearest_hint() const {
+        NearestNames nearest(spec_.provider + ":" + spec_.name);
+        for (auto* file : searched_) {
+            auto notes = file->notes();
+            if (!notes) continue;
+            for (const auto& note : (*notes)->notes) nearest.offer(note.provider + ":" + note.name);
+        }
+        return nearest.hint();
+    }
+
+    Status not_found() const {
+        std::string where;
+        if (spec_.path.empty()) {
+            where = fmt::format("searched {}", context_.targets.describe());
+        } else {
+            where = fmt::format("searched {}", spec_.path);
+        }
+        auto hint = nearest_hint();
+        if (hint.empty() && notes_seen_ == 0) {
+            hint =
+                "no file searched has USDT probes; a program that a script or wrapper starts is "
+                "named by its file: usdt:PATH:provider:name";
+        }
+        return fail(ErrorCode::not_found,
+                    fmt::format("no USDT probe {}:{} ({}: {} sites of other probes)",
+                                spec_.provider, spec_.name, where, notes_seen_),
+                    std::move(hint));
+    }
+
+    Status add_probe(const std::string& provider,
+                     const std::string& name,
+                     const std::vector<FoundSite>& found) {
+        TR_ASSIGN(const auto wanted, wanted_arguments(name, found));
+        std::vector<ProbeSite> sites;
+        std::string key;
+        for (const auto& site : found) {
+            TR_ASSIGN(auto resolved, resolve(site, wanted));
+            sites.push_back(std::move(resolved));
+        }
+        if (!spec_.has_args) key = fmt::format("usdt:{}:{}:{}", spec_.path, provider, name);
+        context_.builder.add_instant({provider, name, probe_text(spec_, provider, name), key},
+                                     PlanBuilder::At::entry, std::move(sites));
+        return {};
+    }
+
+    // The arguments asked for, or all that the probe's widest site has.
+    Result<std::vector<ArgSpec>> wanted_arguments(const std::string& name,
+                                                  const std::vector<FoundSite>& found) const {
+        size_t count = 0;
+        for (const auto& site : found) count = std::max(count, site.operand_count);
+        std::vector<ArgSpec> wanted;
+        if (!spec_.has_args) {
+            if (count > TR_ARGS_MAX) {
+                context_.builder.warn(fmt::format(
+                    "{} has {} arguments; only the first {} are taken", name, count, TR_ARGS_MAX));
+            }
+            for (size_t i = 0; i < std::min<size_t>(count, TR_ARGS_MAX); ++i) {
+                const auto label = fmt::format("arg{}", i);
+                wanted.push_back({label, label, ArgType::automatic, 0});
+            }
+            return wanted;
+        }
+        const bool is_pattern = has_wildcard(spec_.name) || has_wildcard(spec_.provider);
+        for (const auto& arg : spec_.args) {
+            const size_t index = argument_index(arg);
+            // A wildcard's probes differ: those with fewer arguments mark it missing.
+            if ((index < count || is_pattern) && index < TR_ARGS_MAX) continue;
+            return fail_at(
+                spec_.text, arg.text_offset, arg.operand.size(),
+                index < count
+                    ? fmt::format("only the first {} arguments can be read", TR_ARGS_MAX)
+                    : fmt::format("{} has {} argument{}", name, count, count == 1 ? "" : "s"),
+                count == 0 ? "" : fmt::format("they are numbered from arg0"));
+        }
+        return spec_.args;
+    }
+
+    Result<ProbeSite> resolve(const FoundSite& found, const std::vector<ArgSpec>& wanted) const {
+        const auto& note = *found.note;
+        ProbeSite site;
+        site.file = found.file->file();
+        site.file_offset = note.location_offset;
+        site.semaphore_offset = note.semaphore_offset;
+        if (note.is_semaphore_in_bss) {
+            context_.builder.warn(fmt::format(
+                "{}:{} in {}: its semaphore has no place in the file, so the kernel cannot raise "
+                "it and the probe may never fire",
+                note.provider, note.name, site.file.shown_path));
+        }
+        for (const auto& arg : wanted) {
+            const size_t index = argument_index(arg);
+            if (index >= found.operands.size()) {
+                site.arguments.push_back(missing_argument(arg.label));
+                continue;
+            }
+            const auto& operand = found.operands[index];
+            if (!operand.is_readable()) {
+                context_.builder.warn(fmt::format("{}:{} in {}: arg{} ({}) cannot be read: {}",
+                                                  note.provider, note.name, site.file.shown_path,
+                                                  index, operand.text, operand.reason));
+            }
+            TR_ASSIGN(auto argument, argument_of_operand(spec_, arg, operand));
+            site.arguments.push_back(std::move(argument));
+        }
+        return site;
+    }
+
+    const ProbeSpec& spec_;
+    const CompileContext& context_;
+    FoundProbes found_;
+    std::set<ProbeFile*> searched_;
+    size_t notes_seen_ = 0;
+};
+
+}  // namespace
+
+Status compile_usdt(const ProbeSpec& spec, const CompileContext& context) {
+    return UsdtCompiler(spec, context).run();
+}
+
+}  // namespace tracer

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads bpf/ for one recording: sizes the maps, switches on only the programs that the plan needs,
+// makes one ring per possible CPU, and maps into our memory what both sides share. Everything is
+// owned by file descriptors, so nothing outlives this process. Used by the kernel recorder.
+#include "probe/kernel_objects.h"
+
+#include "probe/libbpf_log.h"
+#include "probe/uprobe_link.h"
+#include "tracer_bpf.skel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+// 50,000 tasks at once.
+constexpr uint64_t kTaskRingBytes = 4 << 20;
+constexpr size_t kPidWords = 1 << 16;
+
+// Rings smaller than this are watched at every record, larger ones at every 16th.
+constexpr uint64_t kSmallRingBytes = 1 << 20;
+
+Error load_error(int sys_errno, const LibbpfLog& log) {
+    if (sys_errno == EPERM || sys_errno == EACCES) {
+        return {ErrorCode::permission, sys_errno, "the kernel refuses to load the BPF programs",
+                "run as root: sudo tracer ...; in a container it needs CAP_BPF and CAP_PERFMON"};
+    }
+    if (sys_errno == ENOMEM) {
+        return {ErrorCode::limit, sys_errno, "not enough memory for the rings",
+                "give less: --buffer 8M"};
+    }
+    return {ErrorCode::missing_feature, sys_errno,
+            fmt::format("load the BPF programs: {}\n{}", strerrordesc_np(sys_errno), log.tail()),
+            "see what this kernel lacks: tracer doctor"};
+}
+
+template <typename T>
+Result<SharedArray<T>> map_array(const bpf_map* map, size_t count, int protection) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+    void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, bpf_map__fd(map), 0);
+    if (memory == MAP_FAILED) {
+        return fail_errno(ErrorCode::internal, errno,
+                          fmt::format("map the BPF map {}", bpf_map__name(map)));
+    }
+    return SharedArray<T>(static_cast<T*>(memory), count);
+}
+
+void set_bit(std::span<uint64_t> words, uint32_t pid) {
+    if (pid / 64 < words.size()) std::atomic_ref(words[pid / 64]).fetch_or(1ULL << (pid % 64));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KernelObjects>> KernelObjects::load(const AttachPlan& plan,
+                                                           const KernelOptions& options) {
+    LibbpfLog log;
+    auto objects = std::unique_ptr<KernelObjects>(new KernelObjects());
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+        return fail(ErrorCode::missing_feature, "this kernel has no BTF (/sys/kernel/btf/vmlinux)",
+                    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y");
+    }
+    objects->skeleton_ = tracer_bpf__open();
+    if (objects->skeleton_ == nullptr) return tl::unexpected(load_error(errno, log));
+    objects->uses_uprobe_multi_ = !options.force_perf_links && has_uprobe_multi();
+    objects->cpu_count_ = static_cast<size_t>(std::max(1, libbpf_num_possible_cpus()));
+    objects->configure(plan, options);
+    objects->choose_programs(plan, options);
+    if (const int error = tracer_bpf__load(objects->skeleton_); error != 0) {
+        return tl::unexpected(load_error(-error, log));
+    }
+    TR_TRY(objects->make_rings(options.ring_bytes));
+    TR_TRY(objects->map_shared_arrays());
+    TR_TRY(objects->fill_probes(plan));
+    for (const uint32_t pid : options.pids) objects->want_process(pid);
+    for (const uint32_t tid : options.tids) objects->want_thread(tid);
+    return objects;
+}
+
+KernelObjects::~KernelObjects() {
+    rings_.clear();
+    tracer_bpf__destroy(skeleton_);
+}
+
+void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& options) {
+    wake_bytes_ = options.ring_bytes / 4;
+    probe_count_ = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan.programs.size());
+    auto& settings = *skeleton_->rodata;
+    settings.tr_record_all = options.record_all;
+    settings.tr_filter_tids = !options.tids.empty();
+    settings.tr_follow_children = options.follow_children;
+    settings.tr_own_tgid = options.own_pid;
+    settings.tr_wake_bytes = wake_bytes_;
+    settings.tr_wake_check_mask = options.ring_bytes >= kSmallRingBytes ? 15 : 0;
+    settings.tr_task_ring_state = static_cast<uint32_t>(cpu_count_);
+
+    auto& maps = skeleton_->maps;
+    bpf_map__set_max_entries(maps.rings, static_cast<uint32_t>(cpu_count_));
+    bpf_map__set_max_entries(maps.ring_states, static_cast<uint32_t>(cpu_count_ + 1));
+    bpf_map__set_max_entries(maps.task_ring, kTaskRingBytes);
+    bpf_map__set_max_entries(maps.probes, probe_count_);
+    bpf_map__set_max_entries(maps.counters, probe_count_);
+}
+
+void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions& options) {
+    auto& programs = skeleton_->progs;
+    for (bpf_program* program :
+         {programs.tr_on_fork, programs.tr_on_exec, programs.tr_on_exit, programs.tr_on_rename,
+          programs.tr_on_free, programs.tr_on_each_task}) {
+        bpf_program__set_autoload(program, true);
+    }
+    for (bpf_program* program : {programs.tr_on_sched_switch, programs.tr_on_sched_waking,
+                                 programs.tr_on_sched_wakeup_new}) {
+        bpf_program__set_autoload(program, options.record_sched);
+    }
+    bpf_program__set_autoload(programs.tr_on_tracepoint, !plan.tracepoints.empty());
+    for (const AttachFile& file : plan.files) {
+        for (const AttachSite& site : file.sites) {
+            const bool sleepable = site.program == ProbeProgram::hit_strings ||
+                                   site.program == ProbeProgram::return_strings;
+            bpf_program__set_autoload(sleepable ? programs.tr_on_hit_strings : programs.tr_on_hit,
+                                      true);
+        }
+    }
+    if (!uses_uprobe_multi_) return;
+    for (bpf_program* program : {programs.tr_on_hit, programs.tr_on_hit_strings}) {
+        bpf_program__set_expected_attach_type(program,
+                                              static_cast<bpf_attach_type>(kUprobeMultiAttachType));
+    }
+}
+
+Status KernelObjects::make_rings(uint64_t ring_bytes) {
+    for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) {
+        UniqueFd map(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tr_ring", 0, 0,
+                                    static_cast<uint32_t>(ring_bytes), nullptr));
+        if (!map.valid()) {
+            return fail_errno(ErrorCode::limit, errno,
+                              fmt::format("make a ring of {} bytes for CPU {}", ring_bytes, cpu),
+                              "give less: --buffer 8M");
+        }
+        const int inner = map.get();
+        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &inner, BPF_ANY) != 0) {
+            return fail_errno(ErrorCode::internal, errno, "put a ring into its map");
+        }
+        TR_ASSIGN(auto ring, BpfRing::open(std::move(map), ring_bytes));
+        rings_.push_back(std::move(ring));
+    }
+    UniqueFd task_ring(dup(bpf_map__fd(skeleton_->maps.task_ring)));
+    TR_ASSIGN(auto ring, BpfRing::open(std::move(task_ring), kTaskRingBytes));
+    rings_.push_back(std::move(ring));
+    return {};
+}
+
+Status KernelObjects::map_shared_arrays() {
+    auto& maps = skeleton_->maps;
+    TR_ASSIGN(ring_states_,
+              map_array<const tr_ring_state>(maps.ring_states, cpu_count_ + 1, PROT_READ));
+    TR_ASSIGN(wanted_tgids_,
+              map_array<uint64_t>(maps.wanted_tgids, kPidWords, PROT_READ | PROT_WRITE));
+    TR_ASSIGN(wanted_tids_,
+              map_array<uint64_t>(maps.wanted_tids, kPidWords, PROT_READ | PROT_WRITE));
+    return {};
+}
+
+Status KernelObjects::fill_probes(const AttachPlan& plan) {
+    uint32_t id = TR_PROBE_FIRST_USER;
+    for (const tr_probe& probe : plan.programs) {
+        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.probes), &id, &probe, BPF_ANY) != 0) {
+            return fail_errno(ErrorCode::internal, errno, fmt::format("store probe {}", id));
+        }
+        ++id;
+    }
+    return {};
+}
+
+void KernelObjects::want_process(uint32_t pid) {
+    set_bit(wanted_tgids_.elements(), pid);
+}
+
+void KernelObjects::want_thread(uint32_t tid) {
+    set_bit(wanted_tids_.elements(), tid);
+}
+
+std::vector<tr_probe_counters> KernelObjects::read_counters() const {
+    std::vector<tr_probe_counters> sums(probe_count_);
+    std::vector<tr_probe_counters> by_cpu(cpu_count_);
+    const int map = bpf_map__fd(skeleton_->maps.counters);
+    for (uint32_t id = 0; id < probe_count_; ++id) {
+        if (bpf_map_lookup_elem(map, &id, by_cpu.data()) != 0) continue;
+        for (const tr_probe_counters& one : by_cpu) {
+#define TR_ADD_COUNTER(name, meaning) sums[id].name += one.name;
+            TR_PROBE_COUNTERS(TR_ADD_COUNTER)
+#undef TR_ADD_COUNTER
+        }
+    }
+    return sums;
+}
+
+uint64_t KernelObjects::read_missed() const {
+    uint64_t missed = 0;
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton_->obj) {
+        if (bpf_program__fd(program) < 0) continue;
+        bpf_prog_info info{};
+        uint32_t length = sizeof(info);
+        if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length) == 0) {
+            missed += info.recursion_misses;
+        }
+    }
+    return missed;
+}
+
+}  // namespace tracer

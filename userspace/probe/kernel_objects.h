@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loaded programs and their maps, owned in one place.
+#pragma once
+
+#include "probe/attach_plan.h"
+#include "probe/bpf_ring.h"
+#include "probe/kernel_recorder.h"
+#include "tracer/abi/stats.h"
+#include "tracer/base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+struct tracer_bpf;
+struct bpf_program;
+
+namespace tracer {
+
+// A map's memory, shared with the kernel. T is what one element looks like.
+template <typename T>
+class SharedArray {
+public:
+    SharedArray() = default;
+    SharedArray(T* elements, size_t count) : elements_(elements), count_(count) {}
+    [[nodiscard]] std::span<T> elements() const { return {elements_, count_}; }
+
+private:
+    T* elements_ = nullptr;  // mapped until the process ends: maps outlive every reader
+    size_t count_ = 0;
+};
+
+// What `bpf/` became in the kernel: loaded, sized and filled with the plan's probes, not attached.
+class KernelObjects {
+public:
+    static Result<std::unique_ptr<KernelObjects>> load(const AttachPlan& plan,
+                                                       const KernelOptions& options);
+    ~KernelObjects();
+    KernelObjects(const KernelObjects&) = delete;
+    KernelObjects& operator=(const KernelObjects&) = delete;
+
+    [[nodiscard]] tracer_bpf& skeleton() const { return *skeleton_; }
+    [[nodiscard]] bool uses_uprobe_multi() const { return uses_uprobe_multi_; }
+    [[nodiscard]] size_t cpu_count() const { return cpu_count_; }
+    // One per possible CPU, then the task ring.
+    [[nodiscard]] std::vector<BpfRing>& rings() { return rings_; }
+    [[nodiscard]] const std::vector<BpfRing>& rings() const { return rings_; }
+    [[nodiscard]] std::span<const tr_ring_state> ring_states() const {
+        return ring_states_.elements();
+    }
+    [[nodiscard]] uint32_t probe_count() const { return probe_count_; }
+    [[nodiscard]] uint64_t wake_bytes() const { return wake_bytes_; }
+
+    // Adds a process (or a single thread) to those recorded. Any thread.
+    void want_process(uint32_t pid);
+    void want_thread(uint32_t tid);
+
+    // The counters of every probe id, summed over CPUs.
+    [[nodiscard]] std::vector<tr_probe_counters> read_counters() const;
+    // Runs the kernel skipped, over all programs.
+    [[nodiscard]] uint64_t read_missed() const;
+
+private:
+    KernelObjects() = default;
+    void configure(const AttachPlan& plan, const KernelOptions& options);
+    void choose_programs(const AttachPlan& plan, const KernelOptions& options);
+    Status make_rings(uint64_t ring_bytes);
+    Status map_shared_arrays();
+    Status fill_probes(const AttachPlan& plan);
+
+    tracer_bpf* skeleton_ = nullptr;
+    bool uses_uprobe_multi_ = false;
+    size_t cpu_count_ = 0;
+    uint32_t probe_count_ = 0;
+    uint64_t wake_bytes_ = 0;
+    std::vector<BpfRing> rings_;
+    SharedArray<const tr_ring_state> ring_states_;
+    SharedArray<uint64_t> wanted_tgids_;
+    SharedArray<uint64_t> wanted_tids_;
+};
+
+}  // namespace tracer

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel side of a recording over the loaded objects: what is attached in which order, how the
+// drain thread sleeps, and what was counted. Used by the session layer through its interface.
+//
+// Sleeping. Programs wake nobody while tr_drain_awake is set. Before it sleeps the drain clears the
+// flag, then looks at every ring: a ring that filled in between is seen here, one that fills later
+// sees the cleared flag. Rings are polled edge-triggered, because records past the merger's
+// watermark stay in their rings and would otherwise end every sleep at once.
+#include "probe/kernel_recorder.h"
+
+#include "probe/kernel_objects.h"
+#include "probe/libbpf_log.h"
+#include "probe/uprobe_link.h"
+#include "symbol/tracefs.h"
+#include "tracer_bpf.skel.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <linux/perf_event.h>
+#include <map>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+constexpr uint32_t kWakeEvent = UINT32_MAX;
+
+struct LinkCloser {
+    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+using UniqueLink = std::unique_ptr<bpf_link, LinkCloser>;
+
+class LiveRecorder : public KernelRecorder {
+public:
+    LiveRecorder(std::unique_ptr<KernelObjects> objects, AttachPlan plan, KernelOptions options)
+        : objects_(std::move(objects)), plan_(std::move(plan)), options_(std::move(options)) {}
+
+    Status prepare_polling();
+
+    Status attach(const std::function<bool()>& cancelled) override;
+    void add_target(uint32_t pid) override { objects_->want_process(pid); }
+    Status detach() override;
+    bool wait(std::chrono::milliseconds timeout) override;
+    void wake() override;
+    [[nodiscard]] KernelCounters counters() const override;
+    [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
+
+    [[nodiscard]] size_t ring_count() const override { return objects_->rings().size(); }
+    void peek(size_t ring, size_t count_max, std::vector<RecordView>& out) override {
+        objects_->rings()[ring].peek(count_max, out);
+    }
+    void release(size_t ring, size_t count) override { objects_->rings()[ring].release(count); }
+    [[nodiscard]] uint64_t lost(size_t ring) const override {
+        return std::atomic_ref(objects_->ring_states()[ring].lost).load(std::memory_order_acquire);
+    }
+
+private:
+    Status attach_tracing(bpf_program* program);
+    Status attach_tasks();
+    Status attach_scheduler();
+    Status attach_file(const AttachFile& file);
+    Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
+    Status snapshot_tasks();
+    void set_drain_awake(bool awake);
+
+    std::unique_ptr<KernelObjects> objects_;
+    AttachPlan plan_;
+    KernelOptions options_;
+    std::vector<std::string> warnings_;
+    std::vector<UniqueLink> tracing_links_;
+    std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
+    std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
+    UniqueFd epoll_;
+    UniqueFd wake_event_;
+};
+
+Status LiveRecorder::prepare_polling() {
+    epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+    wake_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!epoll_.valid() || !wake_event_.valid()) {
+        return fail_errno(ErrorCode::internal, errno, "make the drain's epoll");
+    }
+    epoll_event event{};
+    for (uint32_t i = 0; i < ring_count(); ++i) {
+        event.events = EPOLLIN | EPOLLET;
+        event.data.u32 = i;
+        if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, objects_->rings()[i].fd(), &event) != 0) {
+            return fail_errno(ErrorCode::internal, errno, "watch a BPF ring");
+        }
+    }
+    event.events = EPOLLIN;
+    event.data.u32 = kWakeEvent;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_event_.get(), &event) != 0) {
+        return fail_errno(ErrorCode::internal, errno, "watch the wake event");
+    }
+    set_drain_awake(true);
+    return {};
+}
+
+Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
+    const auto stop = [&]() -> Status {
+        if (!cancelled()) return {};
+        return fail(ErrorCode::usage, "interrupted while attaching");
+    };
+    // Births first, then who is there: nobody falls between, some are told twice.
+    TR_TRY(attach_tasks());
+    TR_TRY(snapshot_tasks());
+    for (const AttachFile& file : plan_.files) {
+        TR_TRY(stop());
+        TR_TRY(attach_file(file));
+    }
+    if (!plan_.tracepoints.empty()) {
+        TR_ASSIGN(const auto tracefs, Tracefs::open());
+        for (const AttachTracepoint& tracepoint : plan_.tracepoints) {
+            TR_TRY(stop());
+            TR_ASSIGN(const uint32_t id, tracefs.id(tracepoint.category, tracepoint.name));
+            TR_TRY(attach_tracepoint(tracepoint, id));
+        }
+    }
+    TR_TRY(stop());
+    if (options_.record_sched) TR_TRY(attach_scheduler());
+    return {};
+}
+
+Status LiveRecorder::attach_tracing(bpf_program* program) {
+    const LibbpfLog log;
+    bpf_link* link = bpf_program__attach(program);
+    if (link == nullptr) {
+        return fail_errno(ErrorCode::missing_feature, errno,
+                          fmt::format("attach {}", bpf_program__section_name(program) + 1),
+                          "see: tracer doctor");
+    }
+    tracing_links_.emplace_back(link);
+    return {};
+}
+
+Status LiveRecorder::attach_tasks() {
+    auto& programs = objects_->skeleton().progs;
+    for (bpf_program* program : {programs.tr_on_fork, programs.tr_on_exec, programs.tr_on_exit,
+                                 programs.tr_on_rename, programs.tr_on_free}) {
+        TR_TRY(attach_tracing(program));
+    }
+    return {};
+}
+
+Status LiveRecorder::attach_scheduler() {
+    auto& programs = objects_->skeleton().progs;
+    for (bpf_program* program : {programs.tr_on_sched_waking, programs.tr_on_sched_wakeup_new,
+                                 programs.tr_on_sched_switch}) {
+        TR_TRY(attach_tracing(program));
+    }
+    return {};
+}
+
+// The iterator's program puts its records into the task ring; what is read here is empty.
+Status LiveRecorder::snapshot_tasks() {
+    const LibbpfLog log;
+    const UniqueLink link(
+        bpf_program__attach_iter(objects_->skeleton().progs.tr_on_each_task, nullptr));
+    if (link == nullptr) {
+        return fail_errno(ErrorCode::missing_feature, errno, "attach the task iterator",
+                          "see: tracer doctor");
+    }
+    const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+    if (!iterator.valid()) {
+        return fail_errno(ErrorCode::missing_feature, errno, "make a task iterator");
+    }
+    std::array<char, 64> nothing{};
+    ssize_t got = 0;
+    do {
+        got = read(iterator.get(), nothing.data(), nothing.size());
+    } while (got > 0 || (got < 0 && errno == EAGAIN));
+    if (got < 0) return fail_errno(ErrorCode::missing_feature, errno, "walk the tasks");
+    return {};
+}
+
+Status LiveRecorder::attach_file(const AttachFile& file) {
+    std::map<ProbeProgram, std::vector<UprobePlace>> by_program;
+    for (const AttachSite& site : file.sites) {
+        by_program[site.program].push_back(
+            {site.file_offset, site.semaphore_offset, site.probe_id});
+    }
+    const bool one_process =
+        options_.pids.size() == 1 && !options_.record_all && !options_.follow_children;
+    auto& programs = objects_->skeleton().progs;
+    for (auto& [kind, places] : by_program) {
+        const bool sleepable =
+            kind == ProbeProgram::hit_strings || kind == ProbeProgram::return_strings;
+        bpf_program* program = sleepable ? programs.tr_on_hit_strings : programs.tr_on_hit;
+        UprobeRequest request;
+        request.path = file.open_path;
+        request.at_return =
+            kind == ProbeProgram::return_hit || kind == ProbeProgram::return_strings;
+        // Saves other processes of the file the run, not the trap. Children would be cut off.
+        request.pid = one_process && options_.tids.empty() ? options_.pids.front() : 0;
+        request.places = std::move(places);
+        auto link = objects_->uses_uprobe_multi()
+                        ? attach_uprobe_multi(bpf_program__fd(program), request)
+                        : attach_uprobe_each(program, request);
+        if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
+        uprobe_links_.push_back(std::move(*link));
+    }
+    return {};
+}
+
+Status LiveRecorder::attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id) {
+    const auto name = fmt::format("attach t:{}:{}", tracepoint.category, tracepoint.name);
+    perf_event_attr attributes{};
+    attributes.size = sizeof(attributes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = event_id;
+    // A program on a tracepoint's event runs for every task on every CPU, whatever the event says.
+    UniqueFd event(static_cast<int>(
+        syscall(__NR_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
+    if (!event.valid()) return fail_errno(ErrorCode::missing_feature, errno, name);
+    bpf_link_create_opts options{};
+    options.sz = sizeof(options);
+    options.perf_event.bpf_cookie = tracepoint.probe_id;
+    const int program = bpf_program__fd(objects_->skeleton().progs.tr_on_tracepoint);
+    UniqueFd link(bpf_link_create(program, event.get(), BPF_PERF_EVENT, &options));
+    if (!link.valid()) return fail_errno(ErrorCode::missing_feature, errno, name);
+    tracepoint_fds_.push_back(std::move(event));
+    tracepoint_fds_.push_back(std::move(link));
+    return {};
+}
+
+Status LiveRecorder::detach() {
+    uprobe_links_.clear();
+    while (!tracepoint_fds_.empty()) tracepoint_fds_.pop_back();
+    tracing_links_.clear();
+    return {};
+}
+
+void LiveRecorder::set_drain_awake(bool awake) {
+    auto& flag = objects_->skeleton().bss->tr_drain_awake;
+    std::atomic_ref<uint32_t>(const_cast<uint32_t&>(flag)).store(awake ? 1 : 0);
+}
+
+bool LiveRecorder::wait(std::chrono::milliseconds timeout) {
+    set_drain_awake(false);
+    for (const BpfRing& ring : objects_->rings()) {
+        if (ring.fill() >= ring.bytes() / 4) {
+            set_drain_awake(true);
+            return true;
+        }
+    }
+    epoll_event event{};
+    const int count = epoll_wait(epoll_.get(), &event, 1, static_cast<int>(timeout.count()));
+    set_drain_awake(true);
+    if (count == 1 && event.data.u32 == kWakeEvent) {
+        uint64_t drained = 0;
+        [[maybe_unused]] const ssize_t got = read(wake_event_.get(), &drained, sizeof(drained));
+    }
+    return count > 0;
+}
+
+void LiveRecorder::wake() {
+    const uint64_t one = 1;
+    // Fails only when the counter is at its limit, and then the drain is awake.
+    [[maybe_unused]] const ssize_t put = write(wake_event_.get(), &one, sizeof(one));
+}
+
+KernelCounters LiveRecorder::counters() const {
+    KernelCounters result;
+    const auto probes = objects_->read_counters();
+    for (uint32_t id = 0; id < probes.size(); ++id) result.probes.push_back({id, probes[id]});
+    for (const tr_ring_state& state : objects_->ring_states()) {
+        result.rings.push_back({state.seq, state.lost});
+    }
+    result.missed_by_kernel = objects_->read_missed();
+    return result;
+}
+
+// One perf event and one link a place: a wildcard may need thousands of descriptors.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KernelRecorder>> KernelRecorder::open(const AttachPlan& plan,
+                                                             const KernelOptions& options) {
+    raise_descriptor_limit();
+    TR_ASSIGN(auto objects, KernelObjects::load(plan, options));
+    auto recorder = std::make_unique<LiveRecorder>(std::move(objects), plan, options);
+    TR_TRY(recorder->prepare_polling());
+    return recorder;
+}
+
+}  // namespace tracer

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel side of a recording: programs loaded, probes attached, rings to drain. The session
+// layer knows this interface alone, so that it runs over a fake in tests.
+#pragma once
+
+#include "capture/record_source.h"
+#include "probe/attach_plan.h"
+#include "tracer/abi/stats.h"
+#include "tracer/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+struct KernelOptions {
+    bool record_all = false;
+    std::vector<uint32_t> pids;
+    std::vector<uint32_t> tids;
+    bool follow_children = false;
+    bool record_sched = true;
+    uint64_t ring_bytes = 0;  // each CPU's ring, power of two
+    uint32_t own_pid = 0;
+    bool force_perf_links = false;
+};
+
+// What the kernel counted, complete once detach() has returned.
+struct KernelCounters {
+    struct Probe {
+        uint32_t probe_id;
+        tr_probe_counters counters;  // summed over CPUs
+    };
+    struct Ring {
+        uint64_t attempts;
+        uint64_t lost;
+    };
+    std::vector<Probe> probes;
+    std::vector<Ring> rings;  // as RecordSource numbers them
+    // Runs that the kernel skipped because the same program was already running on the CPU. It
+    // counts them by program, not by probe, so no probe's `hits` holds them.
+    uint64_t missed_by_kernel = 0;
+};
+
+// Rings: one per CPU, then the task ring. peek, release, lost and wait belong to the draining
+// thread; attach, add_target, detach and counters to the thread that opened it; wake to any.
+class KernelRecorder : public RecordSource {
+public:
+    // Loads the programs and makes the rings; nothing is attached yet.
+    [[nodiscard]] static Result<std::unique_ptr<KernelRecorder>> open(const AttachPlan& plan,
+                                                                      const KernelOptions& options);
+
+    // Task events and the snapshot of running tasks first, then the scheduler, then the probes.
+    // `cancelled` is asked between steps; true ends the attach with an error.
+    [[nodiscard]] virtual Status attach(const std::function<bool()>& cancelled) = 0;
+
+    // Records this process too (the child of `-- cmd`).
+    virtual void add_target(uint32_t pid) = 0;
+
+    [[nodiscard]] virtual Status detach() = 0;
+
+    // Sleeps until a ring asks to be drained, wake() is called, or the timeout; true: not the
+    // timeout.
+    virtual bool wait(std::chrono::milliseconds timeout) = 0;
+    virtual void wake() = 0;
+
+    [[nodiscard]] virtual KernelCounters counters() const = 0;
+    [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;
+};
+
+// One thing that tracing needs or profits from, as this machine has it.
+struct FeatureCheck {
+    std::string name;
+    bool ok = false;
+    bool needed = false;  // false: tracing works without it, only worse
+    std::string detail;
+    std::string cure;  // one command; empty if ok
+};
+
+// Those of the kernel side; needs the rights to load programs.
+[[nodiscard]] std::vector<FeatureCheck> check_features();
+
+}  // namespace tracer

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From resolved probes to a plan: ids, points, record shapes. Relies on its callers for at most
+// TR_ARGS_MAX arguments (one less for spans). Called by the compilers of each probe kind.
+#include "probe/plan_builder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tracer {
+
+namespace {
+
+struct RecordShape {
+    tr_record_shape shape;
+    size_t args_max;
+    size_t strings_max;
+};
+
+// In order of size; the first that fits is taken.
+constexpr std::array kShapes = {
+#define TR_SHAPE_ROW(number, name, bytes, strings, string_bytes)                          \
+    RecordShape{TR_SHAPE_##name,                                                          \
+                (strings) != 0 ? size_t{TR_ARGS_MAX}                                      \
+                               : ((bytes) - sizeof(tr_record_header)) / sizeof(uint64_t), \
+                strings},
+    TR_RECORD_SHAPES(TR_SHAPE_ROW)
+#undef TR_SHAPE_ROW
+};
+
+bool is_string(const tr_arg& arg) {
+    return arg.form == TR_ARG_USER_STRING || arg.form == TR_ARG_KERNEL_STRING;
+}
+
+// Chooses the record's shape and gives each string its place in it.
+void lay_out(tr_probe& program) {
+    auto* end = program.args + program.arg_count;
+    const auto strings = static_cast<size_t>(std::count_if(program.args, end, is_string));
+    const auto* shape = std::find_if(kShapes.begin(), kShapes.end(), [&](const RecordShape& row) {
+        return row.args_max >= program.arg_count && row.strings_max >= strings;
+    });
+    TR_CHECK(shape != kShapes.end());
+    program.shape = static_cast<uint16_t>(shape->shape);
+    uint16_t offset = TR_STRINGS_OFFSET;
+    for (auto* arg = program.args; arg != end; ++arg) {
+        if (!is_string(*arg)) continue;
+        arg->string_offset = offset;
+        if (arg->string_bytes_max == 0) arg->string_bytes_max = TR_STRING_BYTES;
+        offset = static_cast<uint16_t>(offset + TR_STRING_BYTES);
+    }
+}
+
+tr_arg stack_pointer() {
+    tr_arg arg{};
+    arg.form = TR_ARG_UNSIGNED;
+    arg.bytes = 8;
+    arg.op_count = 1;
+    arg.ops[0] = {.code = TR_OP_REG, .reg = TR_REG_RSP};
+    return arg;
+}
+
+// A site's slot takes the point's type where its bits already mean the same.
+model::ValueType slot_type(model::ValueType site, model::ValueType point) {
+    using model::ValueType;
+    if (site == ValueType::none) return ValueType::none;
+    const bool keeps_own = site == ValueType::f64 || site == ValueType::string ||
+                           point == ValueType::f64 || point == ValueType::string;
+    return keeps_own ? site : point;
+}
+
+}  // namespace
+
+void PlanBuilder::warn(const std::string& text) {
+    if (warned_.insert(text).second) plan_.warnings.push_back(text);
+}
+
+bool PlanBuilder::is_new(const ProbeIdentity& identity) {
+    return identity.key.empty() || keys_.insert(identity.key).second;
+}
+
+model::Point& PlanBuilder::add_point(const ProbeIdentity& identity, model::PointKind kind) {
+    model::Point point;
+    point.index = model::PointIndex{static_cast<uint32_t>(plan_.points.size())};
+    point.kind = kind;
+    point.category = identity.category;
+    point.name = identity.name;
+    plan_.points.push_back(std::move(point));
+    return plan_.points.back();
+}
+
+std::vector<model::Argument> PlanBuilder::settle(std::vector<Arguments*> lists) {
+    size_t count = 0;
+    for (const auto* list : lists) count = std::max(count, list->size());
+    std::vector<model::Argument> settled(count);
+    for (auto& argument : settled) argument.type = model::ValueType::none;
+    for (const auto* list : lists) {
+        for (size_t i = 0; i < list->size(); ++i) {
+            settled[i].name = (*list)[i].label;
+            settled[i].type = widest(settled[i].type, (*list)[i].type);
+        }
+    }
+    for (auto* list : lists) {
+        while (list->size() < count) {
+            list->push_back(missing_argument(settled[list->size()].name));
+        }
+    }
+    return settled;
+}
+
+uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
+                                  HitRole role,
+                                  const Arguments& arguments,
+                                  const model::Point& point) {
+    const auto probe_id = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan_.programs.size());
+    tr_probe program{};
+    if (role != HitRole::instant) program.args[program.arg_count++] = stack_pointer();
+    ProbeDefinition definition;
+    definition.probe_id = probe_id;
+    definition.role = role;
+    definition.point = point.index;
+    definition.spec = identity.spec;
+    const auto& shown = role == HitRole::span_end ? point.end_arguments : point.arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        TR_CHECK(program.arg_count < TR_ARGS_MAX);
+        program.args[program.arg_count++] = arguments[i].arg;
+        definition.slots.push_back(slot_type(arguments[i].type, shown[i].type));
+        if (arguments[i].is_f32) {
+            definition.f32_slots = static_cast<uint16_t>(definition.f32_slots | (1u << i));
+        }
+    }
+    lay_out(program);
+    plan_.programs.push_back(program);
+    plan_.probes.push_back(std::move(definition));
+    return probe_id;
+}
+
+bool PlanBuilder::has_strings(uint32_t probe_id) const {
+    const auto& program = plan_.programs[probe_id - TR_PROBE_FIRST_USER];
+    return std::any_of(program.args, program.args + program.arg_count, is_string);
+}
+
+void PlanBuilder::add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgram program) {
+    auto [found, is_added] = file_indexes_.try_emplace(site.file.open_path, plan_.files.size());
+    if (is_added) plan_.files.push_back({site.file.open_path, site.file.shown_path, {}});
+    if (has_strings(probe_id)) {
+        if (program == ProbeProgram::hit) program = ProbeProgram::hit_strings;
+        if (program == ProbeProgram::return_hit) program = ProbeProgram::return_strings;
+    }
+    plan_.files[found->second].sites.push_back(
+        {site.file_offset, site.semaphore_offset, probe_id, program});
+}
+
+void PlanBuilder::add_instant(const ProbeIdentity& identity, At at, std::vector<ProbeSite> sites) {
+    if (!is_new(identity)) return;
+    auto& point = add_point(identity, model::PointKind::instant);
+    std::vector<Arguments*> lists;
+    for (auto& site : sites) lists.push_back(&site.arguments);
+    point.arguments = settle(std::move(lists));
+    const auto program = at == At::entry ? ProbeProgram::hit : ProbeProgram::return_hit;
+    for (const auto& site : sites) {
+        const auto id = add_program(identity, HitRole::instant, site.arguments, point);
+        add_site(site, id, program);
+    }
+}
+
+void PlanBuilder::add_span(const ProbeIdentity& identity, std::vector<ProbeSite> sites) {
+    if (!is_new(identity)) return;
+    auto& point = add_point(identity, model::PointKind::span);
+    std::vector<Arguments*> lists;
+    std::vector<Arguments*> return_lists;
+    for (auto& site : sites) {
+        lists.push_back(&site.arguments);
+        return_lists.push_back(&site.return_arguments);
+    }
+    point.arguments = settle(std::move(lists));
+    point.end_arguments = settle(std::move(return_lists));
+    for (const auto& site : sites) {
+        const auto begin = add_program(identity, HitRole::span_begin, site.arguments, point);
+        add_site(site, begin, ProbeProgram::hit);
+        const auto end = add_program(identity, HitRole::span_end, site.return_arguments, point);
+        add_site(site, end, ProbeProgram::return_hit);
+    }
+}
+
+void PlanBuilder::add_tracepoint(const ProbeIdentity& identity,
+                                 std::vector<ProbeArgument> arguments) {
+    if (!is_new(identity)) return;
+    auto& point = add_point(identity, model::PointKind::instant);
+    point.arguments = settle({&arguments});
+    const auto id = add_program(identity, HitRole::instant, arguments, point);
+    plan_.tracepoints.push_back({identity.category, identity.name, id});
+}
+
+}  // namespace tracer

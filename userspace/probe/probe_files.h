@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "probe/target_files.h"
+#include "symbol/elf_file.h"
+#include "symbol/symbol_table.h"
+#include "symbol/usdt_notes.h"
+#include "symbol/usdt_operand.h"
+#include "tracer/base/result.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+namespace tracer {
+
+// One file that probes are looked for in, read as far as was asked so far.
+class ProbeFile {
+public:
+    ProbeFile(TargetFile file, ElfFile elf) : file_(std::move(file)), elf_(std::move(elf)) {}
+
+    [[nodiscard]] const TargetFile& file() const { return file_; }
+    [[nodiscard]] const ElfFile& elf() const { return elf_; }
+    [[nodiscard]] Result<const UsdtNotes*> notes();
+    [[nodiscard]] Result<const SymbolTable*> symbols();
+
+    // The operands of one of the file's notes. `total`: how many the note has.
+    [[nodiscard]] std::vector<CompiledOperand> operands(const UsdtNote& note, size_t& total);
+
+private:
+    [[nodiscard]] std::optional<int64_t> thread_offset_of(std::string_view name);
+
+    TargetFile file_;
+    ElfFile elf_;
+    std::optional<UsdtNotes> notes_;
+    std::optional<SymbolTable> symbols_;
+};
+
+// The files opened so far, by path; each content once.
+class ProbeFiles {
+public:
+    // The file, owned here. Two paths to one file give the same object: the same inode through two
+    // mounts has two device numbers (overlayfs), so inode, size and build-id decide.
+    [[nodiscard]] Result<ProbeFile*> open(const TargetFile& file);
+
+private:
+    using Content = std::tuple<uint64_t, uint64_t, std::string>;
+    std::map<std::string, ProbeFile*> by_path_;
+    std::map<Content, std::unique_ptr<ProbeFile>> by_content_;
+};
+
+}  // namespace tracer

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists what the probe compiler would find, in the compiler's own grammar. Called by
+// `tracer list`, and by tests that feed every line back to the compiler.
+#include "probe/probe_list.h"
+
+#include "probe/probe_argument.h"
+#include "probe/probe_files.h"
+#include "probe/wildcard.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+struct ListedArgument {
+    ArgType type = ArgType::automatic;
+    bool is_mixed = false;  // sites differ in more than width: no type is right for all
+};
+
+struct UsdtEntry {
+    ListedProbe probe;
+    std::vector<ListedArgument> arguments;
+};
+
+bool is_wanted(std::string_view pattern, std::string_view holder, std::string_view name) {
+    if (pattern.empty() || wildcard_matches(pattern, name)) return true;
+    return wildcard_matches(pattern, fmt::format("{}:{}", holder, name));
+}
+
+size_t width_of(ArgType type) {
+    switch (type) {
+        case ArgType::s8:
+        case ArgType::u8:
+            return 1;
+        case ArgType::s16:
+        case ArgType::u16:
+            return 2;
+        case ArgType::s32:
+        case ArgType::u32:
+            return 4;
+        default:
+            return 8;
+    }
+}
+
+bool is_float(ArgType type) {
+    return type == ArgType::f32 || type == ArgType::f64;
+}
+
+bool is_signed(ArgType type) {
+    return type == ArgType::s8 || type == ArgType::s16 || type == ArgType::s32 ||
+           type == ArgType::s64;
+}
+
+void add_type(ListedArgument& argument, ArgType type) {
+    if (argument.type == ArgType::automatic || argument.type == type) {
+        argument.type = type;
+        return;
+    }
+    if (is_float(argument.type) || is_float(type)) {
+        argument.is_mixed = true;
+        return;
+    }
+    // A wider signed type holds every value of both.
+    if (is_signed(argument.type) != is_signed(type)) {
+        argument.type = ArgType::s64;
+    } else if (width_of(type) > width_of(argument.type)) {
+        argument.type = type;
+    }
+}
+
+std::string arguments_text(const std::vector<ListedArgument>& arguments) {
+    std::string text = "(";
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (i != 0) text += ", ";
+        text += fmt::format("arg{}", i);
+        if (!arguments[i].is_mixed) text += fmt::format(":{}", arg_type_name(arguments[i].type));
+    }
+    return text + ")";
+}
+
+class FileLister {
+public:
+    FileLister(ProbeFile& file,
+               const ListOptions& options,
+               const ListedProbeHandler& handler,
+               ListOutcome& outcome)
+        : file_(file), options_(options), handler_(handler), outcome_(outcome) {}
+
+    Status list_usdt() {
+        TR_ASSIGN(const auto* notes, file_.notes());
+        std::map<std::pair<std::string, std::string>, UsdtEntry> entries;
+        for (const auto& note : notes->notes) {
+            if (!is_wanted(options_.pattern, note.provider, note.name)) continue;
+            auto [found, is_added] = entries.try_emplace({note.provider, note.name});
+            auto& entry = found->second;
+            if (is_added) entry.probe.site_count = 0;
+            ++entry.probe.site_count;
+            entry.probe.has_semaphore |= note.semaphore_vaddr != 0;
+            if (note.is_semaphore_in_bss) {
+                entry.probe.remark = "its semaphore is not in the file: may never fire";
+            }
+            size_t total = 0;
+            const auto operands = file_.operands(note, total);
+            if (entry.arguments.size() < operands.size()) entry.arguments.resize(operands.size());
+            for (size_t i = 0; i < operands.size(); ++i) {
+                add_type(entry.arguments[i], type_of_operand(operands[i]));
+            }
+        }
+        for (auto& [name, entry] : entries) {
+            entry.probe.line =
+                fmt::format("usdt:{}:{}:{}{}", quote_probe_part(file_.file().shown_path),
+                            quote_probe_part(name.first), quote_probe_part(name.second),
+                            arguments_text(entry.arguments));
+            hand_over(entry.probe);
+        }
+        return {};
+    }
+
+    Status list_functions() {
+        TR_ASSIGN(const auto* symbols, file_.symbols());
+        const auto& path = file_.file().shown_path;
+        const auto file_name = base_name(path);
+        std::map<std::string, size_t> counts;
+        for (const auto& function : symbols->functions()) ++counts[function.name];
+        std::set<std::string> listed;
+        for (const auto& function : symbols->functions()) {
+            if (!is_wanted(options_.pattern, file_name, function.name)) continue;
+            if (!listed.insert(function.name).second) continue;
+            ListedProbe probe;
+            probe.site_count = counts[function.name];
+            probe.line = fmt::format("u:{}:{}", quote_probe_part(path),
+                                     quote_probe_part(function.name, "+"));
+            hand_over(probe);
+        }
+        return {};
+    }
+
+private:
+    void hand_over(const ListedProbe& probe) {
+        ++outcome_.probes;
+        handler_(probe);
+    }
+
+    ProbeFile& file_;
+    const ListOptions& options_;
+    const ListedProbeHandler& handler_;
+    ListOutcome& outcome_;
+};
+
+}  // namespace
+
+ListOutcome list_probes(const TargetFiles& files,
+                        const ListOptions& options,
+                        const ListedProbeHandler& handler) {
+    ListOutcome outcome;
+    for (const auto& target : files.files()) {
+        ++outcome.files_searched;
+        // One file's tables at a time: a system has thousands.
+        ProbeFiles opened;
+        auto file = opened.open(target);
+        if (!file || (*file)->elf().is_debug_only()) {
+            ++outcome.files_unreadable;
+            continue;
+        }
+        FileLister lister(**file, options, handler, outcome);
+        const bool usdt_ok = !options.usdt || lister.list_usdt().has_value();
+        const bool functions_ok = !options.functions || lister.list_functions().has_value();
+        if (!usdt_ok || !functions_ok) ++outcome.files_unreadable;
+    }
+    return outcome;
+}
+
+Status list_tracepoints(const TracepointCatalog& catalog,
+                        std::string_view pattern,
+                        const ListedProbeHandler& handler) {
+    TR_ASSIGN(const auto categories, catalog.categories());
+    for (const auto& category : categories) {
+        TR_ASSIGN(const auto names, catalog.names(category));
+        for (const auto& name : names) {
+            if (!is_wanted(pattern, category, name)) continue;
+            auto format = catalog.format(category, name);
+            // Some entries of a category describe records of ftrace's own and have no format.
+            if (!format) continue;
+            std::string arguments;
+            size_t count = 0;
+            for (const auto& field : format->fields) {
+                const auto type = type_of_field(field);
+                if (field.is_common || type == ArgType::automatic || count == TR_ARGS_MAX) continue;
+                ++count;
+                arguments += fmt::format("{}{}:{}", arguments.empty() ? "" : ", ", field.name,
+                                         arg_type_name(type));
+            }
+            ListedProbe probe;
+            probe.line = fmt::format("t:{}:{}({})", category, name, arguments);
+            handler(probe);
+        }
+    }
+    return {};
+}
+
+}  // namespace tracer

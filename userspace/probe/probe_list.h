@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be probed: the core of `tracer list`. Every line is a probe that -e accepts.
+#pragma once
+
+#include "probe/target_files.h"
+#include "symbol/tracefs.h"
+#include "tracer/base/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tracer {
+
+struct ListedProbe {
+    std::string line;  // "usdt:/usr/bin/python3.11:python:gc__start(arg0:s32)"
+    size_t site_count = 1;
+    bool has_semaphore = false;
+    std::string remark;  // why it may not work; else empty
+};
+
+struct ListOptions {
+    // Compared with provider:name, the name alone, a symbol, category:name. Empty: everything.
+    std::string pattern;
+    bool functions = true;
+    bool usdt = true;
+};
+
+struct ListOutcome {
+    size_t files_searched = 0;
+    size_t files_unreadable = 0;  // not ELF, 32-bit, malformed
+    size_t probes = 0;
+};
+
+using ListedProbeHandler = std::function<void(const ListedProbe&)>;
+
+// Probes of each file in turn: USDT first, then functions in order of address.
+[[nodiscard]] ListOutcome list_probes(const TargetFiles& files,
+                                      const ListOptions& options,
+                                      const ListedProbeHandler& handler);
+
+[[nodiscard]] Status list_tracepoints(const TracepointCatalog& catalog,
+                                      std::string_view pattern,
+                                      const ListedProbeHandler& handler);
+
+}  // namespace tracer
