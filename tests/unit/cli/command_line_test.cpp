@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+namespace tracer {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<Command> parse(std::vector<std::string> words) {
+    return parse_command_line(words);
+}
+
+RecordCommand record(std::vector<std::string> words) {
+    auto command = parse(std::move(words));
+    EXPECT_TRUE(command) << command.error().what;
+    if (!command || !std::holds_alternative<RecordCommand>(*command)) {
+        ADD_FAILURE() << "not a recording";
+        return {};
+    }
+    return std::get<RecordCommand>(*command);
+}
+
+Error usage_error(std::vector<std::string> words) {
+    const auto command = parse(std::move(words));
+    if (command) {
+        ADD_FAILURE() << "accepted";
+        return {};
+    }
+    EXPECT_EQ(command.error().code, ErrorCode::usage);
+    return command.error();
+}
+
+TEST(CommandLine, TakesPidsRepeatedAndInLists) {
+    const auto command = record({"--pid", "1,2", "-p", "3", "--pid=4"});
+    EXPECT_EQ(command.ids, (std::vector<uint32_t>{1, 2, 3, 4}));
+    EXPECT_FALSE(command.tree);
+    EXPECT_TRUE(command.real_time);
+    EXPECT_TRUE(command.sched);
+    EXPECT_FALSE(command.buffer);
+    EXPECT_FALSE(command.duration);
+}
+
+TEST(CommandLine, TakesEveryOption) {
+    const auto command = record({"-a",
+                                 "--tree",
+                                 "-e",
+                                 "usdt:a:b",
+                                 "-e",
+                                 "u:/x:y(arg0:str, arg1)",
+                                 "-o",
+                                 "x.traw",
+                                 "--format",
+                                 "traw",
+                                 "-d",
+                                 "5s",
+                                 "--max-size",
+                                 "1G",
+                                 "--buffer",
+                                 "64K/cpu",
+                                 "--no-rt",
+                                 "--no-sched",
+                                 "-v",
+                                 "--json",
+                                 "--force-perf-links",
+                                 "--drain-share",
+                                 "20"});
+    EXPECT_TRUE(command.all);
+    EXPECT_TRUE(command.tree);
+    EXPECT_EQ(command.probes, (std::vector<std::string>{"usdt:a:b", "u:/x:y(arg0:str, arg1)"}));
+    EXPECT_EQ(command.output_path, "x.traw");
+    EXPECT_EQ(command.format_name, "traw");
+    EXPECT_EQ(command.duration, 5s);
+    EXPECT_EQ(command.bytes_max, 1u << 30);
+    ASSERT_TRUE(command.buffer);
+    EXPECT_TRUE(command.buffer->per_cpu);
+    EXPECT_FALSE(command.real_time);
+    EXPECT_FALSE(command.sched);
+    EXPECT_TRUE(command.verbosity.verbose);
+    EXPECT_TRUE(command.verbosity.json);
+    EXPECT_TRUE(command.force_perf_links);
+    EXPECT_EQ(command.drain_percent, 20u);
+}
+
+TEST(CommandLine, LeavesEverythingBehindTheDashesToTheCommand) {
+    const auto command = record({"-d", "1s", "--", "sh", "-c", "x", "--", "--pid", "list"});
+    EXPECT_EQ(command.command, (std::vector<std::string>{"sh", "-c", "x", "--", "--pid", "list"}));
+    EXPECT_TRUE(command.tree);
+    EXPECT_TRUE(command.ids.empty());
+}
+
+TEST(CommandLine, TakesStandardOutputAsAFile) {
+    EXPECT_EQ(record({"-a", "-o", "-"}).output_path, "-");
+}
+
+TEST(CommandLine, RefusesNothingToRecord) {
+    EXPECT_NE(usage_error({}).hint.find("--pid"), std::string::npos);
+    EXPECT_NE(usage_error({"-d", "1s"}).what.find("nothing to record"), std::string::npos);
+    usage_error({"--"});
+}
+
+TEST(CommandLine, RefusesContradictions) {
+    usage_error({"-a", "--pid", "1"});
+    usage_error({"--pid", "1", "--", "true"});
+    usage_error({"-a", "-q", "-v"});
+}
+
+TEST(CommandLine, NamesTheOptionOfAWrongValue) {
+    EXPECT_EQ(usage_error({"-a", "-d", "5x"}).what.find("-d: "), 0u);
+    EXPECT_EQ(usage_error({"-a", "--max-size", "x"}).what.find("--max-size: "), 0u);
+    EXPECT_EQ(usage_error({"-a", "-d", ""}).what.find("-d: "), 0u);
+    EXPECT_EQ(usage_error({"-a", "--max-size", ""}).what.find("--max-size: "), 0u);
+    EXPECT_EQ(usage_error({"-a", "--buffer", "0"}).what.find("--buffer: "), 0u);
+    EXPECT_EQ(usage_error({"--pid", "x"}).what.find("--pid: "), 0u);
+    usage_error({"-a", "--drain-share", "0"});
+    usage_error({"-a", "--drain-share", "101"});
+}
+
+TEST(CommandLine, RefusesUnknownOptionsAndStrayWords) {
+    EXPECT_NE(usage_error({"-a", "--colour"}).what.find("--colour"), std::string::npos);
+    EXPECT_NE(usage_error({"-a", "-e", "usdt:a:b", "stray"}).what.find("stray"), std::string::npos);
+    usage_error({"--pid"});
+    EXPECT_EQ(usage_error({"-a", "--colour"}).hint.find("`tracer --help`"), 0u);
+    EXPECT_NE(usage_error({"sleep", "1"}).hint.find("tracer -- sleep"), std::string::npos);
+    usage_error({"listt"});
+}
+
+TEST(CommandLine, HelpShowsExamplesBeforeOptionsAndHidesTheHiddenOne) {
+    const auto command = parse({"--help"});
+    ASSERT_TRUE(command);
+    const std::string text = std::get<PrintCommand>(*command).text;
+    EXPECT_LT(text.find("sudo tracer --pid 1234"), text.find("--max-size"));
+    EXPECT_EQ(text.find("force-perf-links"), std::string::npos);
+    for (const char* option :
+         {"--pid", "--all", "--tree", "--event", "--output", "--format", "--duration", "--max-size",
+          "--buffer", "--no-rt", "--no-sched", "--quiet", "--verbose", "--json"}) {
+        EXPECT_NE(text.find(option), std::string::npos) << option;
+    }
+}
+
+TEST(CommandLine, VersionIsPrinted) {
+    const auto command = parse({"--version"});
+    ASSERT_TRUE(command);
+    EXPECT_EQ(std::get<PrintCommand>(*command).text.find("tracer "), 0u);
+}
+
+ListCommand list(std::vector<std::string> words) {
+    words.insert(words.begin(), "list");
+    const auto command = parse(std::move(words));
+    EXPECT_TRUE(command);
+    return command ? std::get<ListCommand>(*command) : ListCommand{};
+}
+
+TEST(CommandLine, ListTellsFilesFromPatterns) {
+    EXPECT_EQ(list({}).pattern, "");
+    EXPECT_EQ(list({"t:sched:*"}).pattern, "t:sched:*");
+    EXPECT_EQ(list({"/bin/sh"}).file, "/bin/sh");
+    const auto both = list({"/bin/sh", "query*"});
+    EXPECT_EQ(both.file, "/bin/sh");
+    EXPECT_EQ(both.pattern, "query*");
+    const auto process = list({"--pid", "12", "gc*"});
+    EXPECT_EQ(process.ids, std::vector<uint32_t>{12});
+    EXPECT_EQ(process.pattern, "gc*");
+    EXPECT_TRUE(list({"--json"}).json);
+    usage_error({"list", "--pid", "1", "a", "b"});
+    usage_error({"list", "a", "b", "c"});
+}
+
+TEST(CommandLine, ConvertNeedsBothFiles) {
+    const auto command = parse({"convert", "in.traw", "-o", "out.fxt"});
+    ASSERT_TRUE(command);
+    EXPECT_EQ(std::get<ConvertCommand>(*command).input_path, "in.traw");
+    EXPECT_EQ(std::get<ConvertCommand>(*command).output_path, "out.fxt");
+    usage_error({"convert", "in.traw"});
+    usage_error({"convert", "-o", "out.fxt"});
+    usage_error({"convert", "in.traw", "-o", "out.fxt", "--", "true"});
+}
+
+TEST(CommandLine, DoctorTakesJson) {
+    const auto command = parse({"doctor", "--json"});
+    ASSERT_TRUE(command);
+    EXPECT_TRUE(std::get<DoctorCommand>(*command).json);
+}
+
+}  // namespace
+}  // namespace tracer

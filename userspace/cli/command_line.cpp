@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line, and the only user of CLI11. Everything after "--" is the program to start and
+// is split off first, so that its options are never taken for ours. A first word `list`, `doctor`
+// or `convert` chooses that command; anything else records. Called by main.cpp.
+#include "cli/command_line.h"
+
+#include "cli/help.h"
+#include "cli/units.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+constexpr const char* kProgramName = "tracer";
+
+// Texts that are given a meaning after parsing, so that our own errors can explain them.
+struct RecordTexts {
+    std::vector<std::string> ids;
+    std::optional<std::string> duration;
+    std::optional<std::string> max_size;
+    std::optional<std::string> buffer;
+    bool no_rt = false;
+    bool no_sched = false;
+};
+
+void set_up(CLI::App& app, const std::string& name) {
+    app.name(name);
+    app.get_formatter()->column_width(29);
+    app.set_help_flag("-h,--help", "print this help and exit");
+}
+
+// One value each time the option is named: `-e A -e B`, never `-e A B`.
+CLI::Option* add_repeatable(CLI::App& app,
+                            const std::string& names,
+                            std::vector<std::string>& values,
+                            const std::string& text) {
+    return app.add_option(names, values, text)->allow_extra_args(false);
+}
+
+void add_verbosity(CLI::App& app, Verbosity& verbosity) {
+    app.add_flag("-q,--quiet", verbosity.quiet, "no status line and no summary; warnings only");
+    app.add_flag("-v,--verbose", verbosity.verbose, "rings and all zero rows in the summary too");
+    app.add_flag(
+        "--json", verbosity.json,
+        "the summary as one line of JSON on standard output (on standard error with -o -)");
+}
+
+void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
+    add_repeatable(app, "-p,--pid", texts.ids,
+                   "processes or threads to record, by id; repeatable, or a list with commas")
+        ->type_name("ID[,ID]")
+        ->group("What to record");
+    app.add_flag("-a,--all", command.all, "every process on every CPU (not the tracer itself)")
+        ->group("What to record");
+    app.add_flag("--tree", command.tree,
+                 "children too, also those born later (default with -- COMMAND: always)")
+        ->group("What to record");
+    add_repeatable(app, "-e,--event", command.probes,
+                   "a probe, repeatable (default: none); `tracer list` prints them")
+        ->type_name("PROBE")
+        ->group("What to record");
+    app.add_flag("--no-sched", texts.no_sched,
+                 "no switches and wakeups (default: recorded); births and deaths always are")
+        ->group("What to record");
+}
+
+void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
+    app.add_option("-o,--output", command.output_path,
+                   "file to write, replaced if it exists; - is standard output "
+                   "(default: tracer-NAME-ID-DATE-TIME.fxt, never an existing one)")
+        ->type_name("FILE")
+        ->group("Output");
+    app.add_option("--format", command.format_name,
+                   "fxt or traw (default: by the suffix of FILE, fxt for -)")
+        ->type_name("NAME")
+        ->group("Output");
+    app.add_option("-d,--duration", texts.duration,
+                   "stop after this time: 500ms, 5s, 2m, 1h; seconds without a unit (default: at "
+                   "^C or when all targets have ended)")
+        ->type_name("TIME")
+        ->group("Output");
+    app.add_option("--max-size", texts.max_size,
+                   "stop when this much is written: bytes, or 64K, 10M, 1G (default: no limit)")
+        ->type_name("SIZE")
+        ->group("Output");
+}
+
+void add_cost_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
+    app.add_option("--buffer", texts.buffer,
+                   "memory for all kernel rings together, or for each with /cpu: 64M, 8M/cpu; "
+                   "rounded down to powers of two, at least a page (default: 4M/cpu; when all "
+                   "switches are recorded a second of them at the rate measured at start, 4M to "
+                   "64M/cpu; never above 1/16 of free memory)")
+        ->type_name("SIZE[/cpu]")
+        ->group("Cost");
+    app.add_option("--drain-share", command.drain_percent,
+                   "most that draining may take of one CPU over 100 ms, in percent (default: 50); "
+                   "beyond it events are lost and counted")
+        ->check(CLI::Range(1, 100).description(""))
+        ->type_name("PERCENT")
+        ->group("Cost");
+    app.add_flag("--no-rt", texts.no_rt,
+                 "drain at ordinary priority (default: SCHED_RR 1); a saturated machine then "
+                 "loses events")
+        ->group("Cost");
+    app.add_flag("--force-perf-links", command.force_perf_links,
+                 "one perf event for each site, as on kernels before 6.6")
+        ->group("");
+}
+
+Error with_option(Error error, const char* option) {
+    return std::move(error).within(option);
+}
+
+Status take_texts(const RecordTexts& texts, RecordCommand& command) {
+    for (const std::string& text : texts.ids) {
+        auto ids = parse_ids(text);
+        if (!ids) return tl::unexpected(with_option(std::move(ids).error(), "--pid"));
+        command.ids.insert(command.ids.end(), ids->begin(), ids->end());
+    }
+    if (texts.duration) {
+        auto duration = parse_duration(*texts.duration);
+        if (!duration) return tl::unexpected(with_option(std::move(duration).error(), "-d"));
+        command.duration = *duration;
+    }
+    if (texts.max_size) {
+        auto size = parse_size(*texts.max_size);
+        if (!size) return tl::unexpected(with_option(std::move(size).error(), "--max-size"));
+        command.bytes_max = *size;
+    }
+    if (texts.buffer) {
+        auto buffer = parse_buffer(*texts.buffer);
+        if (!buffer) return tl::unexpected(with_option(std::move(buffer).error(), "--buffer"));
+        command.buffer = *buffer;
+    }
+    command.real_time = !texts.no_rt;
+    command.sched = !texts.no_sched;
+    command.tree = command.tree || !command.command.empty();
+    return {};
+}
+
+Status check_record(const RecordCommand& command) {
+    const bool has_ids = !command.ids.empty();
+    if (!has_ids && !command.all && command.command.empty()) {
+        return fail(ErrorCode::usage, "nothing to record",
+                    "tracer --pid N, tracer -a, or tracer -- COMMAND; tracer --help shows more");
+    }
+    if (has_ids && command.all) {
+        return fail(ErrorCode::usage, "--pid and -a exclude each other: -a records every process",
+                    "leave one of them out");
+    }
+    if (has_ids && !command.command.empty()) {
+        return fail(ErrorCode::usage, "--pid and -- COMMAND exclude each other",
+                    "start the command first and give both ids to --pid");
+    }
+    if (command.verbosity.quiet && command.verbosity.verbose) {
+        return fail(ErrorCode::usage, "-q and -v exclude each other");
+    }
+    return {};
+}
+
+// The first word that no option takes.
+tl::unexpected<Error> unexpected_word(const CLI::App& app) {
+    const std::vector<std::string> words = app.remaining();
+    const std::string word = words.empty() ? std::string() : words.front();
+    std::string hint = fmt::format("`{} --help` lists the options", app.get_name());
+    if (!word.starts_with('-') && app.get_name() == kProgramName) {
+        hint = fmt::format(
+            "a program to start stands behind --: tracer -- {}; commands are list, doctor, convert",
+            word);
+    }
+    return fail(ErrorCode::usage, fmt::format("unexpected \"{}\"", word), hint);
+}
+
+// Runs CLI11 over the words; its exceptions end here. A text to print, if that is all there is to
+// do.
+Result<std::optional<PrintCommand>> parse_words(CLI::App& app, std::vector<std::string> words) {
+    // CLI11 takes them last first.
+    std::ranges::reverse(words);
+    try {
+        app.parse(std::move(words));
+    } catch (const CLI::CallForHelp&) {
+        return PrintCommand{app.help()};
+    } catch (const CLI::CallForVersion& version) {
+        return PrintCommand{fmt::format("{}\n", version.what())};
+    } catch (const CLI::ExtrasError&) {
+        return unexpected_word(app);
+    } catch (const CLI::ParseError& error) {
+        return fail(ErrorCode::usage, error.what(),
+                    fmt::format("`{} --help` lists the options", app.get_name()));
+    }
+    return std::nullopt;
+}
+
+Result<Command> parse_record(std::vector<std::string> words, std::vector<std::string> program) {
+    RecordCommand command;
+    RecordTexts texts;
+    CLI::App app(std::string{kRecordHelp});
+    set_up(app, kProgramName);
+    app.footer(std::string{kRecordFooter});
+    app.set_version_flag("--version", fmt::format("tracer {}", TRACER_VERSION),
+                         "print the version and exit");
+    add_what_options(app, command, texts);
+    add_where_options(app, command, texts);
+    add_cost_options(app, command, texts);
+    add_verbosity(app, command.verbosity);
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    command.command = std::move(program);
+    TR_TRY(take_texts(texts, command));
+    TR_TRY(check_record(command));
+    return command;
+}
+
+bool is_file(const std::string& text) {
+    struct stat info {};
+    return text.find('/') != std::string::npos || stat(text.c_str(), &info) == 0;
+}
+
+Result<Command> parse_list(std::vector<std::string> words) {
+    ListCommand command;
+    std::vector<std::string> ids;
+    std::vector<std::string> rest;
+    CLI::App app(std::string{kListHelp});
+    set_up(app, "tracer list");
+    add_repeatable(app, "-p,--pid", ids, "only files that these processes have mapped")
+        ->type_name("ID[,ID]");
+    app.add_option("what", rest,
+                   "a FILE to look into, then a PATTERN with * and ? that a whole line, a "
+                   "provider:name or a name must fit (default: all of every running program)")
+        ->type_name("[FILE] [PATTERN]")
+        ->expected(0, 2);
+    app.add_flag("--json", command.json, "one line of JSON a probe");
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    for (const std::string& text : ids) {
+        TR_ASSIGN(const auto parsed, parse_ids(text));
+        command.ids.insert(command.ids.end(), parsed.begin(), parsed.end());
+    }
+    if (!rest.empty() && command.ids.empty() && (rest.size() == 2 || is_file(rest.front()))) {
+        command.file = rest.front();
+        rest.erase(rest.begin());
+    }
+    if (rest.size() > 1) {
+        return fail(ErrorCode::usage, fmt::format("list: one pattern too many: {}", rest.back()),
+                    "tracer list --pid ID [PATTERN], or tracer list FILE [PATTERN]");
+    }
+    if (!rest.empty()) command.pattern = rest.front();
+    return command;
+}
+
+Result<Command> parse_doctor(std::vector<std::string> words) {
+    DoctorCommand command;
+    CLI::App app(std::string{kDoctorHelp});
+    set_up(app, "tracer doctor");
+    app.add_flag("--json", command.json, "one line of JSON a check");
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    return command;
+}
+
+Result<Command> parse_convert(std::vector<std::string> words) {
+    ConvertCommand command;
+    CLI::App app(std::string{kConvertHelp});
+    set_up(app, "tracer convert");
+    app.add_option("input", command.input_path, "the capture to read")
+        ->type_name("IN.traw")
+        ->required();
+    app.add_option("-o,--output", command.output_path,
+                   "file to write, replaced if it exists; - is standard output")
+        ->type_name("FILE")
+        ->required();
+    app.add_option("--format", command.format_name,
+                   "fxt (default: by the suffix of FILE, fxt for -)")
+        ->type_name("NAME");
+    add_verbosity(app, command.verbosity);
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    return command;
+}
+
+}  // namespace
+
+Result<Command> parse_command_line(std::span<const std::string> arguments) {
+    const auto split = std::ranges::find(arguments, "--");
+    std::vector<std::string> words(arguments.begin(), split);
+    const bool has_split = split != arguments.end();
+    std::vector<std::string> program(has_split ? split + 1 : split, arguments.end());
+    const std::string first = words.empty() ? std::string() : words.front();
+    if (first == "list" || first == "doctor" || first == "convert") {
+        words.erase(words.begin());
+        if (has_split) {
+            return fail(ErrorCode::usage, fmt::format("{} starts no command", first),
+                        "leave out \"--\"");
+        }
+        if (first == "list") return parse_list(std::move(words));
+        if (first == "doctor") return parse_doctor(std::move(words));
+        return parse_convert(std::move(words));
+    }
+    if (has_split && program.empty()) {
+        return fail(ErrorCode::usage, "-- needs a command after it", "tracer -- COMMAND [ARGS]");
+    }
+    return parse_record(std::move(words), std::move(program));
+}
+
+}  // namespace tracer

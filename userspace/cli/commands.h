@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for each command: the exit status, or the error that main prints.
+#pragma once
+
+#include "cli/command_line.h"
+#include "tracer/base/result.h"
+
+namespace tracer {
+
+[[nodiscard]] Result<int> run_record(const RecordCommand& command);
+[[nodiscard]] Result<int> run_list(const ListCommand& command);
+[[nodiscard]] Result<int> run_doctor(const DoctorCommand& command);
+[[nodiscard]] Result<int> run_convert(const ConvertCommand& command);
+
+}  // namespace tracer

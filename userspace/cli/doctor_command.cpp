@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tracer doctor`: the machine's checks, then the kernel side's where rights allow to ask it.
+#include "cli/commands.h"
+#include "cli/doctor_checks.h"
+#include "cli/kernel_side.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+Result<int> run_doctor(const DoctorCommand& command) {
+    const Privilege privilege = read_privilege();
+    std::vector<FeatureCheck> checks = check_machine(privilege);
+    if (privilege.can_trace()) {
+        const auto kernel = check_kernel_side();
+        checks.insert(checks.end(), kernel.begin(), kernel.end());
+    }
+    fmt::print("{}", command.json ? checks_json(checks) : checks_text(checks));
+    std::fflush(stdout);
+    return can_trace(checks) ? 0 : exit_status(ErrorCode::missing_feature);
+}
+
+}  // namespace tracer

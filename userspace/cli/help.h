@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The texts around the options in --help: examples first.
+#pragma once
+
+#include <string_view>
+
+namespace tracer {
+
+inline constexpr std::string_view kRecordHelp =
+    R"(Records what processes do, as they run, into a trace for https://ui.perfetto.dev
+
+  sudo tracer --pid 1234                       until ^C or its end
+  sudo tracer --pid 1234 -e 'usdt:postgresql:query__*'
+  sudo tracer --pid 1234 --tree -d 10s -e 'span:/usr/bin/app:handle_request(arg0:str)'
+  sudo tracer -a -d 10s -o system.fxt          every process on every CPU
+  sudo tracer -- python3.11 app.py             a program from its first instruction
+  sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
+
+Other commands (each has its own --help):
+  tracer list       what can be probed, as -e takes it
+  tracer doctor     whether this machine can trace, and what mends it
+  tracer convert    a raw capture (.traw) to a trace
+
+Probes:
+  usdt:[PATH:]provider:name     a static probe of a program or library
+  u:PATH:symbol[+off]           a function's entry        ur:PATH:symbol   its return
+  span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
+  * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
+  address of text, which notes call u64, shows the text as :str
+)";
+
+inline constexpr std::string_view kRecordFooter =
+    R"(
+^C, SIGTERM, SIGHUP, SIGQUIT, -d, --max-size and the targets' end all leave a whole file; a second
+^C ends at once. With -d or a signal that is not ^C a COMMAND is left running. Exit status: 0, 2
+wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed.)";
+
+inline constexpr std::string_view kListHelp =
+    R"(Prints what can be probed, one line each; every line is accepted by `tracer -e`
+
+  tracer list --pid 1234                       all that the process has mapped
+  tracer list /usr/lib/postgresql/15/bin/postgres 'query*'
+  tracer list 't:sched:*'                      the kernel's tracepoints
+
+Types are those of the program's notes, which know no text: where an argument is the address of
+some (char *), write arg1:str instead of arg1:u64.
+)";
+
+inline constexpr std::string_view kDoctorHelp =
+    R"(Checks whether this machine can trace; prints the one command that mends what is missing
+
+  sudo tracer doctor
+
+Exit status 3 if tracing is impossible.
+)";
+
+inline constexpr std::string_view kConvertHelp =
+    R"(Makes a trace of a raw capture; needs no root
+
+  tracer convert recording.traw -o recording.fxt
+)";
+
+}  // namespace tracer

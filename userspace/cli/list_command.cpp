@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tracer list`: every line printed is accepted by -e as it stands. What is listed: the files of
+// the processes named, one file, every running program's, or for a pattern that begins with "t:"
+// the kernel's tracepoints. Remarks and counts go to standard error.
+#include "cli/commands.h"
+#include "probe/probe_list.h"
+#include "probe/target_files.h"
+#include "session/human.h"
+#include "symbol/tracefs.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tracer {
+namespace {
+
+constexpr std::string_view kTracepoints = "t:";
+
+void print_probe(const ListedProbe& probe, bool json) {
+    if (!json) {
+        fmt::print("{}\n", probe.line);
+        return;
+    }
+    using Json = nlohmann::ordered_json;
+    const Json row = {{"probe", probe.line},
+                      {"sites", probe.site_count},
+                      {"semaphore", probe.has_semaphore},
+                      {"remark", probe.remark}};
+    fmt::print("{}\n", row.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<TargetFiles> files_to_list(const ListCommand& command) {
+    if (!command.ids.empty()) {
+        const std::vector<pid_t> pids(command.ids.begin(), command.ids.end());
+        auto files = TargetFiles::of_processes(pids);
+        if (!files && files.error().code == ErrorCode::permission && files.error().hint.empty()) {
+            files.error().hint = "sudo tracer list ... : it belongs to another user";
+        }
+        return files;
+    }
+    if (command.file.empty()) return TargetFiles::of_system();
+    if (access(command.file.c_str(), R_OK) != 0) {
+        return fail_errno(errno == EACCES ? ErrorCode::permission : ErrorCode::not_found, errno,
+                          fmt::format("read {}", command.file));
+    }
+    TargetFiles files;
+    files.add_file({.open_path = command.file, .shown_path = command.file});
+    return files;
+}
+
+// A pattern may be a whole -e text cut short ("usdt:python:*"): its kind narrows what is listed.
+ListOptions list_options(std::string_view pattern) {
+    constexpr std::string_view kUsdt = "usdt:";
+    constexpr std::string_view kFunction = "u:";
+    ListOptions options;
+    if (pattern.starts_with(kUsdt)) {
+        options.functions = false;
+        pattern.remove_prefix(kUsdt.size());
+    } else if (pattern.starts_with(kFunction)) {
+        options.usdt = false;
+        pattern.remove_prefix(kFunction.size());
+    }
+    options.pattern = pattern;
+    return options;
+}
+
+}  // namespace
+
+Result<int> run_list(const ListCommand& command) {
+    size_t printed = 0;
+    const auto print = [&](const ListedProbe& probe) {
+        print_probe(probe, command.json);
+        printed += 1;
+    };
+    std::string searched;
+    const std::string_view pattern = command.pattern;
+    if (pattern.starts_with(kTracepoints)) {
+        TR_ASSIGN(const auto catalog, Tracefs::open());
+        TR_TRY(list_tracepoints(catalog, pattern.substr(kTracepoints.size()), print));
+        searched = "the kernel's tracepoints";
+    } else {
+        TR_ASSIGN(const auto files, files_to_list(command));
+        const ListOutcome outcome = list_probes(files, list_options(pattern), print);
+        searched = files.describe();
+        if (outcome.files_unreadable > 0) {
+            searched += fmt::format(", {} of which could not be read as 64-bit ELF",
+                                    human_count(outcome.files_unreadable));
+        }
+    }
+    if (std::fflush(stdout) != 0) {
+        return fail_errno(ErrorCode::io, errno, "write the list");
+    }
+    if (printed > 0) return 0;
+    return fail(ErrorCode::not_found,
+                pattern.empty() ? std::string("neither USDT probes nor function symbols (stripped)")
+                                : fmt::format("nothing fits the pattern {}", pattern),
+                fmt::format("searched {}{}", searched,
+                            pattern.empty() ? "; debug symbols are in packages NAME-dbgsym" : ""));
+}
+
+}  // namespace tracer

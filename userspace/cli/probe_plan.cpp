@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From -e texts to an attach plan. The files to look in follow from what is recorded; tracepoints
+// come from tracefs, which is opened only when a probe names one, so that recording works without
+// it. Called by record_command.cpp.
+#include "cli/probe_plan.h"
+
+#include "probe/probe_compiler.h"
+#include "probe/target_files.h"
+#include "symbol/library_search.h"
+#include "symbol/tracefs.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tracer {
+namespace {
+
+Result<TargetFiles> files_to_search(const RecordCommand& command, const Targets& targets) {
+    if (!command.command.empty()) {
+        TR_ASSIGN(auto files, TargetFiles::of_program(command.command.front(),
+                                                      SearchEnvironment::of_this_process()));
+        if (!command.all) return files;
+        TR_ASSIGN(auto others, TargetFiles::of_system());
+        files.merge(others);
+        return files;
+    }
+    if (command.all) return TargetFiles::of_system();
+    std::vector<pid_t> pids;
+    for (const uint32_t pid : targets.processes()) pids.push_back(static_cast<pid_t>(pid));
+    return TargetFiles::of_processes(pids);
+}
+
+}  // namespace
+
+Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& texts) {
+    std::vector<ProbeSpec> specs;
+    for (const std::string& text : texts) {
+        TR_ASSIGN(ProbeSpec spec, parse_probe_spec(text));
+        specs.push_back(std::move(spec));
+    }
+    return specs;
+}
+
+Result<AttachPlan> plan_probes(const std::vector<ProbeSpec>& specs,
+                               const RecordCommand& command,
+                               const Targets& targets) {
+    if (specs.empty()) return AttachPlan{};
+    CompileOptions options;
+    std::optional<Tracefs> tracepoints;
+    const auto is_tracepoint = [](const ProbeSpec& spec) {
+        return spec.kind == ProbeKind::tracepoint;
+    };
+    if (std::ranges::any_of(specs, is_tracepoint)) {
+        TR_ASSIGN(tracepoints, Tracefs::open());
+        options.tracepoints = &*tracepoints;
+    }
+    TargetFiles files;
+    if (!std::ranges::all_of(specs, is_tracepoint)) {
+        TR_ASSIGN(files, files_to_search(command, targets));
+    }
+    return compile_probes(specs, files, options);
+}
+
+}  // namespace tracer

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tracer` itself: from the parsed command line to a running recording, cheapest check first, so
+// that a mistake costs neither a started program nor a file. The life of the recording is in
+// session/recording.h.
+#include "cli/commands.h"
+#include "cli/kernel_side.h"
+#include "cli/print.h"
+#include "cli/privilege.h"
+#include "cli/probe_plan.h"
+#include "session/buffer_size.h"
+#include "session/human.h"
+#include "session/output_file.h"
+#include "session/recording.h"
+#include "session/status_line.h"
+#include "session/targets.h"
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    // The last byte stays 0 whatever the call does to a name that is too long.
+    if (gethostname(name.data(), name.size() - 1) != 0) return {};
+    return name.data();
+}
+
+// As the shell gave it to us, words separated by spaces.
+std::string own_command_line() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (char& c : text) {
+        if (c == '\0') c = ' ';
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    return text;
+}
+
+// What a recording is made of before it runs, in the order it is made.
+class Preparation {
+public:
+    explicit Preparation(const RecordCommand& command)
+        : command_(command), own_pid_(static_cast<uint32_t>(getpid())) {}
+
+    Status prepare();
+    Result<int> run();
+
+private:
+    Status find_targets();
+    Status open_kernel();
+    Status open_output();
+    [[nodiscard]] RecordingDefinitions definitions() const;
+    void say_what_is_recorded() const;
+
+    const RecordCommand& command_;
+    const uint32_t own_pid_;
+    std::vector<ProbeSpec> specs_;
+    OutputTarget target_;
+    std::optional<EndWatch> watch_;
+    Targets targets_;
+    std::optional<ChildProcess> child_;
+    AttachPlan plan_;
+    uint64_t ring_bytes_ = 0;
+    std::unique_ptr<KernelRecorder> recorder_;
+    std::unique_ptr<Output> output_;
+};
+
+Status Preparation::prepare() {
+    TR_ASSIGN(target_, choose_output(command_.output_path, command_.format_name));
+    TR_ASSIGN(specs_, parse_probes(command_.probes));
+    TR_TRY(find_targets());
+    TR_TRY(check_privilege(read_privilege()));
+    TR_TRY(check_kernel_types());
+    TR_ASSIGN(plan_, plan_probes(specs_, command_, targets_));
+    // Before the first thread and the child: both inherit what happens to signals.
+    TR_ASSIGN(watch_, EndWatch::make());
+    if (!command_.command.empty()) {
+        auto child = ChildProcess::start(command_.command);
+        if (!child) return tl::unexpected(std::move(child).error());
+        child_.emplace(std::move(*child));
+    }
+    TR_TRY(open_kernel());
+    return open_output();
+}
+
+Status Preparation::find_targets() {
+    TR_ASSIGN(targets_,
+              resolve_targets(
+                  {.ids = command_.ids, .with_children = command_.tree, .own_pid = own_pid_}));
+    return {};
+}
+
+Status Preparation::open_kernel() {
+    const bool all_switches = command_.all && command_.sched;
+    const MachineLoad load = read_machine_load(all_switches && !command_.buffer);
+    TR_ASSIGN(ring_bytes_, choose_ring_bytes(command_.buffer, load, all_switches));
+    KernelOptions options{.record_all = command_.all,
+                          .pids = targets_.pids,
+                          .follow_children = command_.tree,
+                          .record_sched = command_.sched,
+                          .ring_bytes = ring_bytes_,
+                          .own_pid = own_pid_,
+                          .force_perf_links = command_.force_perf_links};
+    for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
+    TR_ASSIGN(recorder_, open_kernel_side(plan_, options));
+    return {};
+}
+
+Status Preparation::open_output() {
+    if (target_.path.empty()) {
+        std::string_view name = targets_.name;
+        uint32_t id = command_.ids.empty() ? 0 : command_.ids.front();
+        if (child_) {
+            name = std::string_view(child_->path()).substr(child_->path().rfind('/') + 1);
+            id = child_->pid();
+        } else if (command_.all) {
+            name = "system";
+        }
+        const std::string_view suffix =
+            target_.format != nullptr ? target_.format->suffix : kCaptureSuffix;
+        target_.path = default_output_path(name, id, suffix, time(nullptr));
+    }
+    TR_ASSIGN(auto sink, open_output_sink(target_.path, command_.real_time));
+    if (target_.format == nullptr) {
+        TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
+    } else {
+        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink)));
+    }
+    return {};
+}
+
+RecordingDefinitions Preparation::definitions() const {
+    RecordingDefinitions definitions;
+    definitions.points = plan_.points;
+    definitions.probes = plan_.probes;
+    definitions.record_all = command_.all;
+    definitions.pids = targets_.pids;
+    if (child_) definitions.pids.push_back(child_->pid());
+    for (const Targets::Thread& thread : targets_.threads) definitions.tids.push_back(thread.tid);
+    definitions.follow_children = command_.tree;
+    definitions.own_pid = own_pid_;
+    definitions.host_name = host_name();
+    definitions.command_line = own_command_line();
+    return definitions;
+}
+
+void Preparation::say_what_is_recorded() const {
+    size_t sites = plan_.tracepoints.size();
+    for (const AttachFile& file : plan_.files) sites += file.sites.size();
+    fmt::print(stderr, "tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
+               target_.path, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_));
+}
+
+Result<int> Preparation::run() {
+    StatusLine line(stderr);
+    RecordingOptions options;
+    options.probes = plan_.probes;
+    options.targets = targets_;
+    options.record_sched = command_.sched;
+    options.ring_bytes = ring_bytes_;
+    options.duration = command_.duration;
+    options.drain.real_time = command_.real_time;
+    options.drain.share_percent = command_.drain_percent;
+    options.drain.output_bytes_max = command_.bytes_max;
+    if (!command_.verbosity.quiet) {
+        options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
+        options.on_attached = [this] { say_what_is_recorded(); };
+        for (const std::string& text : plan_.warnings) {
+            fmt::print(stderr, "tracer: warning: {}\n", text);
+        }
+    }
+    auto result =
+        run_recording(*recorder_, *output_, *watch_, child_ ? &*child_ : nullptr, options);
+    line.clear();
+    if (!result) {
+        // Nothing was recorded: the file holds a header at most, and would only puzzle.
+        remove_output(target_.path);
+        return tl::unexpected(std::move(result).error());
+    }
+    Summary& summary = result->summary;
+    summary.path = target_.path;
+    summary.format = target_.format_name();
+    summary.warnings.insert(summary.warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
+    return report_result(*result, command_.verbosity);
+}
+
+}  // namespace
+
+Result<int> run_record(const RecordCommand& command) {
+    Preparation preparation(command);
+    TR_TRY(preparation.prepare());
+    return preparation.run();
+}
+
+}  // namespace tracer

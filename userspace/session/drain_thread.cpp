@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The drain loop: wait for a ring to fill to a quarter (or 10 ms, stretching to 100 ms when
+// nothing comes), then merge, decode and write what is older than a millisecond. It never waits
+// for the output (a full sink is counted loss), and never takes more than its share of a CPU: past
+// it the rings fill, and what finds no room is counted by the kernel. Started and stopped by
+// recording.cpp.
+#include "session/drain_thread.h"
+
+#include "session/clock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <span>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+constexpr uint64_t kSliceNsMin = 5'000'000;
+// After a long sleep (BOOTTIME goes on in suspend) slices grow instead of becoming many.
+constexpr uint64_t kSlicesMax = 64;
+
+std::string take_real_time_priority() {
+    const sched_param parameter{.sched_priority = 1};
+    const int error = pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
+    if (error == 0) return {};
+    return fmt::format(
+        "no real-time priority for draining ({}): a saturated machine may lose events",
+        strerrordesc_np(error));
+}
+
+void sleep_ns(uint64_t ns) {
+    const timespec time{static_cast<time_t>(ns / 1'000'000'000),
+                        static_cast<long>(ns % 1'000'000'000)};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}
+
+}  // namespace
+
+DrainThread::DrainThread(KernelRecorder& recorder,
+                         Merger& merger,
+                         Output& output,
+                         const DrainOptions& options)
+    : recorder_(recorder),
+      merger_(merger),
+      output_(output),
+      options_(options),
+      limiter_(options.share_percent) {}
+
+void DrainThread::start(int wake_fd) {
+    wake_fd_ = wake_fd;
+    thread_ = std::thread([this] { run(); });
+}
+
+void DrainThread::stop() {
+    if (!thread_.joinable()) return;
+    stop_.store(true, std::memory_order_release);
+    recorder_.wake();
+    thread_.join();
+}
+
+std::optional<EndCause> DrainThread::raised() const {
+    const int cause = raised_.load(std::memory_order_acquire);
+    if (cause < 0) return std::nullopt;
+    return static_cast<EndCause>(cause);
+}
+
+void DrainThread::run() {
+    pthread_setname_np(pthread_self(), "tracer-drain");
+    if (options_.real_time) priority_warning_ = take_real_time_priority();
+    drained_to_ns_ = boottime_ns();
+    last_flush_ns_ = last_clock_ns_ = drained_to_ns_;
+    const uint64_t slack_ns = static_cast<uint64_t>(options_.slack.count());
+    auto timeout = options_.wait_min;
+    while (!stop_.load(std::memory_order_acquire)) {
+        recorder_.wait(timeout);
+        const uint64_t now_ns = boottime_ns();
+        const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
+        const size_t delivered = drain_up_to(watermark_ns);
+        const bool is_behind = drained_to_ns_ < watermark_ns;
+        timeout = is_behind       ? std::chrono::milliseconds(0)
+                  : delivered > 0 ? options_.wait_min
+                                  : std::clamp(timeout * 2, options_.wait_min, options_.wait_max);
+        watch_output();
+        publish();
+    }
+}
+
+bool DrainThread::drain_to_empty(const std::function<bool()>& give_up) {
+    TR_CHECK(!thread_.joinable());
+    for (const uint64_t now_ns = boottime_ns(); drained_to_ns_ < now_ns;) {
+        drained_to_ns_ = std::min(drained_to_ns_ + kSliceNsMin, now_ns);
+        merger_.drain(drained_to_ns_, output_.handler());
+        if (give_up()) return false;
+    }
+    merger_.drain(UINT64_MAX, output_.handler());
+    return true;
+}
+
+// Ends early after a pause or when told to stop: a turn that catches up with a flood would
+// otherwise look at nothing else for as long as the flood lasts.
+size_t DrainThread::drain_up_to(uint64_t watermark_ns) {
+    size_t delivered = 0;
+    const uint64_t span_ns = watermark_ns > drained_to_ns_ ? watermark_ns - drained_to_ns_ : 0;
+    const uint64_t slice_ns = std::max(kSliceNsMin, span_ns / kSlicesMax);
+    read_clocks_if_due();
+    while (drained_to_ns_ < watermark_ns && !stop_.load(std::memory_order_acquire)) {
+        uint64_t end_ns = std::min(drained_to_ns_ + slice_ns, watermark_ns);
+        if (due_clock_) end_ns = std::min<uint64_t>(end_ns, due_clock_->header.time_ns);
+        delivered += merger_.drain(end_ns, output_.handler());
+        drained_to_ns_ = end_ns;
+        // Records are written in time order: the clocks are read first, what is older is drained,
+        // then the reading goes out as if it had come from a ring.
+        if (due_clock_ && due_clock_->header.time_ns <= end_ns) {
+            output_.handler().on_record(std::as_bytes(std::span(&*due_clock_, 1)));
+            due_clock_.reset();
+        }
+        if (pause_if_over_share()) break;
+    }
+    return delivered;
+}
+
+void DrainThread::read_clocks_if_due() {
+    const uint64_t now_ns = boottime_ns();
+    if (now_ns - last_clock_ns_ < static_cast<uint64_t>(options_.clock_every.count())) return;
+    last_clock_ns_ = now_ns;
+    if (!due_clock_) due_clock_ = read_clocks();
+}
+
+void DrainThread::watch_output() {
+    const uint64_t now_ns = boottime_ns();
+    if (now_ns - last_flush_ns_ >= static_cast<uint64_t>(options_.flush_every.count())) {
+        last_flush_ns_ = now_ns;
+        output_.flush();
+    }
+    if (!output_.health()) raise(EndCause::output_failed);
+    if (options_.output_bytes_max != 0 && output_.bytes() >= options_.output_bytes_max) {
+        raise(EndCause::max_size);
+    }
+}
+
+void DrainThread::publish() {
+    uint64_t lost = 0;
+    for (size_t ring = 0; ring < recorder_.ring_count(); ++ring) lost += recorder_.lost(ring);
+    progress_.records.store(merger_.counters().records, std::memory_order_relaxed);
+    progress_.lost.store(lost, std::memory_order_relaxed);
+    progress_.pauses.store(limiter_.pauses(), std::memory_order_relaxed);
+}
+
+bool DrainThread::pause_if_over_share() {
+    const uint64_t pause_ns = limiter_.pause_ns(boottime_ns(), thread_cpu_ns());
+    if (pause_ns > 0) sleep_ns(pause_ns);
+    return pause_ns > 0;
+}
+
+void DrainThread::raise(EndCause cause) {
+    int none = -1;
+    if (!raised_.compare_exchange_strong(none, static_cast<int>(cause),
+                                         std::memory_order_acq_rel)) {
+        return;
+    }
+    const uint64_t one = 1;
+    // An eventfd takes 8 bytes or, at its maximum, has woken its reader long before.
+    if (wake_fd_ >= 0 && write(wake_fd_, &one, sizeof(one)) < 0) return;
+}
+
+}  // namespace tracer

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/merger.h"
+#include "probe/kernel_recorder.h"
+#include "session/end_watch.h"
+#include "session/output.h"
+#include "session/share_limiter.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace tracer {
+
+struct DrainOptions {
+    bool real_time = true;          // SCHED_RR 1, where the system allows it
+    uint32_t share_percent = 50;    // of one CPU, over any 100 ms
+    uint64_t output_bytes_max = 0;  // 0: no limit
+    // How long a program may take between reading the clock and handing over its record.
+    std::chrono::nanoseconds slack = std::chrono::milliseconds(1);
+    std::chrono::milliseconds wait_min{100};
+    std::chrono::milliseconds wait_max{100};
+    std::chrono::nanoseconds flush_every = std::chrono::milliseconds(500);
+    std::chrono::nanoseconds clock_every = std::chrono::seconds(10);
+};
+
+// Numbers that the drain thread publishes for the status line; written by it alone.
+struct DrainProgress {
+    std::atomic<uint64_t> records = 0;
+    std::atomic<uint64_t> lost = 0;
+    std::atomic<uint64_t> pauses = 0;  // of the bounded share
+};
+
+// Moves records from the rings to the output until stopped. Between start() and the return of
+// stop() the recorder's consuming side, the merger and the output belong to its thread.
+class DrainThread {
+public:
+    // Borrows all three.
+    DrainThread(KernelRecorder& recorder,
+                Merger& merger,
+                Output& output,
+                const DrainOptions& options);
+    ~DrainThread() { stop(); }
+    DrainThread(const DrainThread&) = delete;
+    DrainThread& operator=(const DrainThread&) = delete;
+
+    // `wake_fd`: an eventfd to write when raised() has something to say; -1: none.
+    void start(int wake_fd);
+    // Ends the thread after the turn it is in; what is younger than the slack stays in the rings.
+    void stop();
+
+    // After stop() and once nothing produces any more: the rest, on the calling thread and without
+    // a bound on its share. False: `give_up`, asked after every few milliseconds' worth of records,
+    // ended it.
+    [[nodiscard]] bool drain_to_empty(const std::function<bool()>& give_up);
+
+    [[nodiscard]] const DrainProgress& progress() const { return progress_; }
+    // Why the recording should end, if the thread found a reason. Any thread.
+    [[nodiscard]] std::optional<EndCause> raised() const;
+    // Why the thread runs at an ordinary priority though asked otherwise; after stop().
+    [[nodiscard]] const std::string& priority_warning() const { return priority_warning_; }
+
+private:
+    void run();
+    // One turn: everything older than `watermark_ns`, in slices between which the share is
+    // looked at; less after a pause. How many records were delivered.
+    size_t drain_up_to(uint64_t watermark_ns);
+    void read_clocks_if_due();
+    void watch_output();
+    void publish();
+    // True: it paused.
+    bool pause_if_over_share();
+    void raise(EndCause cause);
+
+    KernelRecorder& recorder_;
+    Merger& merger_;
+    Output& output_;
+    const DrainOptions options_;
+    ShareLimiter limiter_;
+    int wake_fd_ = -1;
+    std::thread thread_;
+    std::atomic<bool> stop_ = false;
+    std::atomic<int> raised_ = -1;  // an EndCause
+    DrainProgress progress_;
+    std::string priority_warning_;
+
+    // Of the thread alone; of the owner after stop().
+    uint64_t drained_to_ns_ = 0;
+    uint64_t last_flush_ns_ = 0;
+    uint64_t last_clock_ns_ = 0;
+    std::optional<tr_clock> due_clock_;  // read, but younger than what is drained
+};
+
+}  // namespace tracer

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/result.h"
+#include "tracer/base/unique_fd.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+enum class EndCause : uint8_t {
+    interrupted,    // ^C, SIGTERM, SIGHUP, SIGQUIT
+    duration,       // -d
+    max_size,       // --max-size
+    targets_ended,  // the last one watched
+    output_failed,  // the sink refuses for good
+};
+
+[[nodiscard]] const char* end_cause_text(EndCause cause);
+
+// Waits, on the main thread, for whatever ends a recording. Made before any other thread, so that
+// all of them inherit the blocked signals and only this one takes them.
+class EndWatch {
+public:
+    // Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT, ignores SIGPIPE (a closed reader is an error of
+    // the sink). The signals stay as they are when it is destroyed: the process is about to end,
+    // and one that comes late must not cut the last lines.
+    [[nodiscard]] static Result<EndWatch> make();
+
+    // The recording ends when every task added has ended. A thread needs Linux 6.9 (PIDFD_THREAD);
+    // before, its process is watched.
+    [[nodiscard]] Status add_process(uint32_t pid);
+    [[nodiscard]] Status add_thread(uint32_t tid, uint32_t pid);
+
+    // From now on; none: no end by time.
+    [[nodiscard]] Status start_timers(std::optional<std::chrono::nanoseconds> duration,
+                                      std::chrono::milliseconds tick);
+
+    // Returns at the first cause; calls `on_tick` every tick meanwhile.
+    [[nodiscard]] EndCause wait(const std::function<void()>& on_tick);
+
+    // Waits until every task has ended or another signal arrives; at most `timeout`.
+    void wait_for_targets(std::chrono::milliseconds timeout);
+
+    // Waits for that long, or until a signal arrives.
+    void pause(std::chrono::milliseconds time);
+
+    // Takes the signals that have arrived; true if there was one since the last call (or wait).
+    [[nodiscard]] bool take_signal();
+
+    // The last signal taken, 0: none.
+    [[nodiscard]] int signal() const { return signal_; }
+
+    // Written by another thread (8 bytes, eventfd) to make wait() ask `raised`.
+    [[nodiscard]] int wake_fd() const { return wake_.get(); }
+    void raise_by(std::function<std::optional<EndCause>()> raised) { raised_ = std::move(raised); }
+
+private:
+    EndWatch(UniqueFd signals, UniqueFd wake, UniqueFd duration, UniqueFd tick)
+        : signals_(std::move(signals)),
+          wake_(std::move(wake)),
+          duration_(std::move(duration)),
+          tick_(std::move(tick)) {}
+
+    // Polls once; the fds that became ready are handled.
+    [[nodiscard]] std::optional<EndCause> poll_once(int timeout_ms,
+                                                    const std::function<void()>& on_tick);
+
+    UniqueFd signals_;
+    UniqueFd wake_;
+    UniqueFd duration_;
+    UniqueFd tick_;
+    std::vector<UniqueFd> targets_;  // pidfds of those still alive
+    bool had_targets_ = false;
+    int signal_ = 0;
+    std::function<std::optional<EndCause>()> raised_;
+};
+
+}  // namespace tracer

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two ends that a recording can have: a trace (decoder, writer, sink) and a raw capture (its
+// writer, sink). Both own all they write through, in the order that destruction needs. Made by the
+// CLI, used by the drain loop and the end of a recording.
+#include "session/output.h"
+
+#include "capture/capture_file.h"
+#include "tracer/base/byte_cursor.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tracer {
+namespace {
+
+class TraceOutput : public Output {
+public:
+    TraceOutput(std::unique_ptr<ByteSink> sink,
+                std::unique_ptr<TraceWriter> writer,
+                RecordingDefinitions definitions)
+        : sink_(std::move(sink)),
+          writer_(std::move(writer)),
+          decoder_(Decoder::make(std::move(definitions), *writer_)) {}
+
+    RecordHandler& handler() override { return *decoder_; }
+    Status add(const std::vector<model::Point>& points,
+               const std::vector<ProbeDefinition>& probes) override {
+        decoder_->add(points, probes);
+        return {};
+    }
+    void flush() override { sink_->flush(); }
+    Status health() const override { return sink_->health(); }
+    uint64_t bytes() const override { return sink_->bytes_committed(); }
+
+    Status finish(uint64_t now_ns, const KernelCounters&) override {
+        decoder_->finish(now_ns);
+        return writer_->close();
+    }
+    Status close() override { return sink_->close(); }
+
+    OutputFacts facts() const override {
+        return {.events = writer_->counters().events,
+                .first_ns = decoder_->first_ns(),
+                .last_ns = decoder_->last_ns(),
+                .decoder = decoder_->counters(),
+                .writer = writer_->counters()};
+    }
+    uint64_t received(uint32_t probe_id) const override { return decoder_->hits(probe_id); }
+
+private:
+    std::unique_ptr<ByteSink> sink_;
+    std::unique_ptr<TraceWriter> writer_;
+    std::unique_ptr<Decoder> decoder_;
+};
+
+// Counts what goes into a capture by probe, because nothing is decoded there.
+class CaptureOutput : public Output, private RecordHandler {
+public:
+    explicit CaptureOutput(std::unique_ptr<ByteSink> sink)
+        : sink_(std::move(sink)), writer_(*sink_) {}
+
+    Status open(const RecordingDefinitions& definitions) { return writer_.open(definitions); }
+
+    RecordHandler& handler() override { return *this; }
+    Status add(const std::vector<model::Point>& points,
+               const std::vector<ProbeDefinition>& probes) override {
+        return writer_.add(points, probes);
+    }
+    void flush() override {
+        writer_.flush();
+        sink_->flush();
+    }
+    Status health() const override { return sink_->health(); }
+    uint64_t bytes() const override { return sink_->bytes_committed(); }
+
+    Status finish(uint64_t, const KernelCounters& counters) override {
+        CaptureCounters stored;
+        for (const KernelCounters::Probe& probe : counters.probes) {
+            stored.probes.push_back({probe.probe_id, probe.counters});
+        }
+        for (const KernelCounters::Ring& ring : counters.rings) {
+            stored.rings.push_back({ring.attempts, ring.lost});
+        }
+        TR_TRY(writer_.write_counters(stored));
+        return writer_.close();
+    }
+    Status close() override { return sink_->close(); }
+
+    OutputFacts facts() const override {
+        return {.events = writer_.records_written(),
+                .first_ns = first_ns_,
+                .last_ns = last_ns_,
+                .decoder = {},
+                .writer = {.events = writer_.records_written(), .no_room = writer_.records_lost()}};
+    }
+    uint64_t received(uint32_t probe_id) const override {
+        return probe_id < received_.size() ? received_[probe_id] : 0;
+    }
+
+private:
+    // A probe id beyond any plan is of a malformed record; the table must not grow by it.
+    static constexpr uint32_t kProbesMax = 1u << 20;
+
+    void on_record(std::span<const std::byte> record) override {
+        tr_record_header header{};
+        if (ByteCursor(record).read(header) && header.kind != TR_KIND_none &&
+            header.probe_id != 0 && header.probe_id < kProbesMax) {
+            if (header.probe_id >= received_.size()) received_.resize(header.probe_id + 1);
+            received_[header.probe_id] += 1;
+            if (first_ns_ == 0) first_ns_ = header.time_ns;
+            last_ns_ = std::max(last_ns_, header.time_ns);
+        }
+        writer_.on_record(record);
+    }
+
+    std::unique_ptr<ByteSink> sink_;
+    CaptureWriter writer_;
+    std::vector<uint64_t> received_;
+    uint64_t first_ns_ = 0;
+    uint64_t last_ns_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
+                                                  RecordingDefinitions definitions,
+                                                  std::unique_ptr<ByteSink> sink) {
+    auto writer = format.make_writer(*sink);
+    TR_TRY(writer->open());
+    return std::make_unique<TraceOutput>(std::move(sink), std::move(writer),
+                                         std::move(definitions));
+}
+
+Result<std::unique_ptr<Output>> open_capture_output(const RecordingDefinitions& definitions,
+                                                    std::unique_ptr<ByteSink> sink) {
+    auto output = std::make_unique<CaptureOutput>(std::move(sink));
+    TR_TRY(output->open(definitions));
+    return output;
+}
+
+}  // namespace tracer

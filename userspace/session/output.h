@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/record_handler.h"
+#include "decode/decoder.h"
+#include "probe/kernel_recorder.h"
+#include "tracer/base/result.h"
+#include "tracer/write/byte_sink.h"
+#include "tracer/write/formats.h"
+#include "tracer/write/trace_writer.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tracer {
+
+// What an output knows about what went through it, for the summary.
+struct OutputFacts {
+    uint64_t events = 0;  // written; a raw capture's are its records
+    uint64_t first_ns = 0;
+    uint64_t last_ns = 0;
+    DecoderCounters decoder;  // zeros for a raw capture
+    WriterCounters writer;
+};
+
+// Where a recording's records go: through the decoder to a writer, or as they are to a capture.
+// Belongs to the draining thread while it runs, before and after to the thread that made it; only
+// health() and bytes() may be called from others at any time.
+class Output {
+public:
+    virtual ~Output() = default;
+
+    [[nodiscard]] virtual RecordHandler& handler() = 0;
+    // Probes armed later; indices and ids go on from those before.
+    [[nodiscard]] virtual Status add(const std::vector<model::Point>& points,
+                                     const std::vector<ProbeDefinition>& probes) = 0;
+    virtual void flush() = 0;
+    [[nodiscard]] virtual Status health() const = 0;
+    [[nodiscard]] virtual uint64_t bytes() const = 0;
+
+    // After the last record: closes what is open at `now_ns` and ends the format.
+    [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
+    // Then, once: everything to its destination.
+    [[nodiscard]] virtual Status close() = 0;
+
+    [[nodiscard]] virtual OutputFacts facts() const = 0;
+    // Records of the probe that came through (built-in sources included).
+    [[nodiscard]] virtual uint64_t received(uint32_t probe_id) const = 0;
+};
+
+// Opens a writer of `format` over the sink.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
+                                                                RecordingDefinitions definitions,
+                                                                std::unique_ptr<ByteSink> sink);
+
+// The raw capture, whose meaning is given when it is converted.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(
+    const RecordingDefinitions& definitions, std::unique_ptr<ByteSink> sink);
+
+}  // namespace tracer

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for the life of a recording, one for the stop order. Threads: this one (signals,
+// timers, targets, the status line), the drain thread, and the sink's own. The recorder's
+// consuming side, the merger and the output are handed to the drain thread by start() and come
+// back with stop(). Called by the CLI; tests run it over a fake recorder.
+#include "session/recording.h"
+
+#include "session/clock.h"
+
+#include <csignal>
+#include <pthread.h>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+// After the last target's end: its exit and last switch are recorded a moment later than its
+// pidfd says so.
+constexpr std::chrono::milliseconds kGraceAfterTargets{20};
+// After ^C, which went to the command of `-- cmd` too: time for it to end in the trace.
+constexpr std::chrono::milliseconds kGraceForCommand{2000};
+
+void write_clocks(Output& output) {
+    const tr_clock clocks = read_clocks();
+    output.handler().on_record(std::as_bytes(std::span(&clocks, 1)));
+}
+
+Status watch_targets(EndWatch& watch, const Targets& targets, const ChildProcess* child) {
+    for (const uint32_t pid : targets.pids) TR_TRY(watch.add_process(pid));
+    for (const Targets::Thread& thread : targets.threads) {
+        TR_TRY(watch.add_thread(thread.tid, thread.pid));
+    }
+    if (child != nullptr) TR_TRY(watch.add_process(child->pid()));
+    return {};
+}
+
+// From here on a signal ends the process by its default action: closing the sink may wait for a
+// slow disk or a reader that stopped reading, and every record in it is whole.
+void let_signals_kill() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+class Recording {
+public:
+    Recording(KernelRecorder& recorder,
+              Output& output,
+              EndWatch& watch,
+              ChildProcess* child,
+              const RecordingOptions& options)
+        : recorder_(recorder),
+          output_(output),
+          watch_(watch),
+          child_(child),
+          options_(options),
+          merger_(recorder),
+          drain_(recorder, merger_, output, options.drain) {
+        watch_.raise_by([this] { return drain_.raised(); });
+    }
+    ~Recording() { watch_.raise_by({}); }
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+
+    Result<RecordingResult> run();
+
+private:
+    Status begin();
+    EndCause record();
+    RecordingResult stop(EndCause cause);
+    void note_end(Summary& summary, EndCause cause);
+    void report_status();
+
+    KernelRecorder& recorder_;
+    Output& output_;
+    EndWatch& watch_;
+    ChildProcess* child_;
+    const RecordingOptions& options_;
+    Merger merger_;
+    DrainThread drain_;
+    uint64_t armed_ns_ = 0;
+    std::vector<std::string> warnings_;
+};
+
+Result<RecordingResult> Recording::run() {
+    TR_TRY(begin());
+    const EndCause cause = record();
+    return stop(cause);
+}
+
+// Draining starts before attaching: the snapshot of all tasks alone can fill a small ring.
+Status Recording::begin() {
+    write_clocks(output_);
+    drain_.start(watch_.wake_fd());
+    if (child_ != nullptr) recorder_.add_target(child_->pid());
+    Status attached = recorder_.attach([this] { return watch_.take_signal(); });
+    if (!attached && watch_.signal() != 0) {
+        attached =
+            fail(ErrorCode::usage, "interrupted while probes were attached; nothing recorded");
+    }
+    if (attached) attached = watch_targets(watch_, options_.targets, child_);
+    armed_ns_ = boottime_ns();
+    if (attached && child_ != nullptr) attached = child_->release();
+    if (attached) attached = watch_.start_timers(options_.duration, options_.tick);
+    if (attached) {
+        if (options_.on_attached) options_.on_attached();
+        return {};
+    }
+    // The first error is the one to tell; detaching happens again when the recorder is destroyed.
+    if (const Status detached = recorder_.detach(); !detached) {
+        warnings_.push_back(detached.error().what);
+    }
+    drain_.stop();
+    return attached;
+}
+
+EndCause Recording::record() {
+    const EndCause cause = watch_.wait([this] { report_status(); });
+    if (cause == EndCause::targets_ended) {
+        // Nobody is left to wait for; a signal still cuts the grace short.
+        watch_.pause(kGraceAfterTargets);
+    }
+    if (cause == EndCause::interrupted && watch_.signal() == SIGINT && child_ != nullptr) {
+        watch_.wait_for_targets(kGraceForCommand);
+    }
+    return cause;
+}
+
+// The stop order: detach, drain to empty, read the counters, compare them with what came, end the
+// format, close the sink.
+RecordingResult Recording::stop(EndCause cause) {
+    if (const Status detached = recorder_.detach(); !detached) {
+        warnings_.push_back(detached.error().what);
+    }
+    const uint64_t detached_ns = boottime_ns();
+    drain_.stop();
+    const bool is_empty = drain_.drain_to_empty([this] { return watch_.take_signal(); });
+    merger_.finish(boottime_ns(), output_.handler());
+    const KernelCounters counters = recorder_.counters();
+    write_clocks(output_);
+
+    RecordingResult result;
+    result.output = output_.finish(boottime_ns(), counters);
+    result.summary = make_summary({.kernel = counters,
+                                   .merger = merger_.counters(),
+                                   .rings = merger_.rings(),
+                                   .output = output_,
+                                   .probes = options_.probes,
+                                   .ring_bytes = options_.ring_bytes,
+                                   .abandoned = !is_empty,
+                                   .record_sched = options_.record_sched});
+    result.summary.seconds = static_cast<double>(detached_ns - armed_ns_) / 1e9;
+    note_end(result.summary, cause);
+
+    output_.flush();
+    // One that came meanwhile asked for what happens next anyway; it must not cost the file's end.
+    if (watch_.take_signal()) result.summary.warnings.push_back("interrupted a second time");
+    let_signals_kill();
+    const Status closed = output_.close();
+    result.summary.bytes = output_.bytes();
+    // What closing reports is the sink's first error, and the cause of any that came before it.
+    if (!closed) result.output = closed;
+    return result;
+}
+
+void Recording::note_end(Summary& summary, EndCause cause) {
+    summary.ended_by = end_cause_text(cause);
+    if (child_ != nullptr) {
+        const std::string end = child_->reap();
+        summary.command_end =
+            end.empty() ? fmt::format("{} (pid {}) still runs", child_->path(), child_->pid())
+                        : fmt::format("{} {}", child_->path(), end);
+    }
+    if (!drain_.priority_warning().empty()) warnings_.push_back(drain_.priority_warning());
+    if (const uint64_t pauses = drain_.progress().pauses; pauses > 0 && summary.loss.total() > 0) {
+        warnings_.push_back(fmt::format(
+            "draining used up its {} % of a CPU {} times: events come faster than they can be "
+            "written; record fewer (--pid, fewer probes, --no-sched)",
+            options_.drain.share_percent, pauses));
+    }
+    summary.warnings.insert(summary.warnings.begin(), recorder_.warnings().begin(),
+                            recorder_.warnings().end());
+    summary.warnings.insert(summary.warnings.end(), warnings_.begin(), warnings_.end());
+}
+
+void Recording::report_status() {
+    if (!options_.on_status) return;
+    const DrainProgress& progress = drain_.progress();
+    options_.on_status({.seconds = static_cast<double>(boottime_ns() - armed_ns_) / 1e9,
+                        .records = progress.records.load(std::memory_order_relaxed),
+                        .lost = progress.lost.load(std::memory_order_relaxed),
+                        .bytes = output_.bytes()});
+}
+
+}  // namespace
+
+Result<RecordingResult> run_recording(KernelRecorder& recorder,
+                                      Output& output,
+                                      EndWatch& watch,
+                                      ChildProcess* child,
+                                      const RecordingOptions& options) {
+    return Recording(recorder, output, watch, child, options).run();
+}
+
+}  // namespace tracer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of a recording, from attached to closed.
+#pragma once
+
+#include "probe/kernel_recorder.h"
+#include "session/child_process.h"
+#include "session/drain_thread.h"
+#include "session/end_watch.h"
+#include "session/output.h"
+#include "session/summary.h"
+#include "session/targets.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace tracer {
+
+// For the status line.
+struct RecordingStatus {
+    double seconds = 0;
+    uint64_t records = 0;
+    uint64_t lost = 0;
+    uint64_t bytes = 0;
+};
+
+struct RecordingOptions {
+    std::vector<ProbeDefinition> probes;  // of the plan, for the summary
+    Targets targets;                      // watched; none with -a
+    bool record_sched = true;
+    uint64_t ring_bytes = 0;
+    std::optional<std::chrono::nanoseconds> duration;
+    DrainOptions drain;
+    std::chrono::milliseconds tick{250};  // of on_status
+    // On the calling thread; empty: no status line.
+    std::function<void(const RecordingStatus&)> on_status;
+    std::function<void()> on_attached;  // everything is armed; empty: nobody asks
+};
+
+// What became of the file, beside the numbers: an error does not undo what was recorded.
+struct RecordingResult {
+    Summary summary;
+    Status output;  // the first thing that went wrong with it
+};
+
+// Attaches, releases the child if there is one, records until `watch` says why not, and stops in
+// order. An error means that nothing was recorded (attaching failed or was interrupted).
+[[nodiscard]] Result<RecordingResult> run_recording(KernelRecorder& recorder,
+                                                    Output& output,
+                                                    EndWatch& watch,
+                                                    ChildProcess* child,
+                                                    const RecordingOptions& options);
+
+}  // namespace tracer

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ledger. Four parties count on their own: the kernel's programs (hits, ring_full), each
+// ring's sequence, the merger (records, gaps) and the output (received, written). Here their sums
+// are held against each other; where they differ although nothing explains it, the summary says
+// so instead of choosing one. Called once, at the end of a recording.
+#include "session/summary.h"
+
+#include "session/buffer_size.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+// The ring's own header and, on average, an integer argument or two.
+constexpr uint64_t kTypicalRecordBytes = 64;
+
+std::string builtin_name(uint32_t probe_id) {
+    switch (probe_id) {
+        case TR_PROBE_sched_switch:
+            return "sched:switch (built in)";
+        case TR_PROBE_sched_wakeup:
+            return "sched:wakeup (built in)";
+        case TR_PROBE_task:
+            return "tasks (built in)";
+        default:
+            return fmt::format("unknown (id {})", probe_id);
+    }
+}
+
+bool has_run(const tr_probe_counters& counters) {
+    return counters.hits + counters.ring_full + counters.filtered + counters.retried +
+               counters.bad_probe !=
+           0;
+}
+
+void add_probes(Summary& summary, const SummaryInputs& inputs) {
+    std::map<uint32_t, std::string> specs;
+    for (const ProbeDefinition& probe : inputs.probes) specs[probe.probe_id] = probe.spec;
+    std::map<std::string, size_t> rows;
+    for (const KernelCounters::Probe& probe : inputs.kernel.probes) {
+        const auto spec = specs.find(probe.probe_id);
+        const bool is_defined = spec != specs.end();
+        const uint64_t written = inputs.output.received(probe.probe_id);
+        // Ids between the built-in ones and the user's first belong to nobody.
+        if (!is_defined && !has_run(probe.counters) && written == 0) continue;
+        const std::string name = is_defined ? spec->second : builtin_name(probe.probe_id);
+        const auto [row, is_new] = rows.emplace(name, summary.probes.size());
+        if (is_new) summary.probes.push_back({.spec = name});
+        if (is_new && !is_defined) ++summary.builtin_count;
+        Summary::Probe& sum = summary.probes[row->second];
+        sum.hits += probe.counters.hits;
+        sum.written += written;
+        sum.ring_full += probe.counters.ring_full;
+        sum.filtered += probe.counters.filtered;
+        sum.retried += probe.counters.retried;
+        summary.filtered += probe.counters.filtered;
+        if (probe.counters.bad_probe != 0) {
+            summary.disagreements.push_back(
+                fmt::format("{}: {} runs with an unknown cookie", name, probe.counters.bad_probe));
+        }
+    }
+}
+
+void add_rings(Summary& summary, const SummaryInputs& inputs) {
+    const auto& received = inputs.rings;
+    const auto& rings = inputs.kernel.rings;
+    for (size_t i = 0; i < rings.size(); ++i) {
+        const bool is_task_ring = i + 1 == rings.size();
+        Summary::Ring ring{.name = is_task_ring ? "tasks" : fmt::format("cpu{}", i),
+                           .attempts = rings[i].attempts,
+                           .received = i < received.size() ? received[i].records
+                                                           : rings[i].attempts - rings[i].lost,
+                           .lost = rings[i].lost};
+        summary.attempts += ring.attempts;
+        summary.loss.ring_full += ring.lost;
+        if (inputs.abandoned && ring.attempts > ring.received + ring.lost) {
+            summary.loss.abandoned += ring.attempts - ring.received - ring.lost;
+        }
+        summary.rings.push_back(std::move(ring));
+    }
+}
+
+// hits = written + lost by probe, attempts = received + lost by ring, and what the sequence's gaps
+// say is what the kernel says. A malformed record belongs to no probe, and explains a difference.
+void compare(Summary& summary, const SummaryInputs& inputs) {
+    if (inputs.abandoned) return;
+    const uint64_t malformed = summary.loss.malformed;
+    for (const Summary::Probe& probe : summary.probes) {
+        const uint64_t seen = probe.written + probe.ring_full;
+        if (probe.hits >= seen && probe.hits - seen <= malformed) continue;
+        summary.disagreements.push_back(fmt::format("{}: {} hits, but {} written + {} lost",
+                                                    probe.spec, probe.hits, probe.written,
+                                                    probe.ring_full));
+    }
+    // finish() has made one ledger a ring; a capture read back has none.
+    const size_t count = std::min(summary.rings.size(), inputs.rings.size());
+    for (size_t i = 0; i < count; ++i) {
+        const Summary::Ring& ring = summary.rings[i];
+        const uint64_t seen = ring.received + ring.lost;
+        if (ring.attempts < seen || ring.attempts - seen > malformed) {
+            summary.disagreements.push_back(
+                fmt::format("ring {}: {} attempts, but {} received + {} lost", ring.name,
+                            ring.attempts, ring.received, ring.lost));
+        }
+        const uint64_t in_gaps = inputs.rings[i].lost_in_gaps;
+        if (in_gaps != ring.lost) {
+            summary.disagreements.push_back(fmt::format(
+                "ring {}: {} lost, but its gaps add up to {}", ring.name, ring.lost, in_gaps));
+        }
+    }
+}
+
+void warn_if_empty(Summary& summary, const SummaryInputs& inputs) {
+    uint64_t user_hits = 0;
+    uint64_t user_filtered = 0;
+    uint64_t all_hits = 0;
+    for (const KernelCounters::Probe& probe : inputs.kernel.probes) {
+        all_hits += probe.counters.hits;
+        if (probe.probe_id < TR_PROBE_FIRST_USER) continue;
+        user_hits += probe.counters.hits;
+        user_filtered += probe.counters.filtered;
+    }
+    if (!inputs.probes.empty() && user_hits == 0) {
+        summary.warnings.push_back(
+            user_filtered > 0
+                ? fmt::format("no probe was hit by the recorded processes, but {} times by "
+                              "others: is this the right --pid?",
+                              user_filtered)
+                : std::string("no probe was hit: the program did not come by there in this time, "
+                              "or runs another copy of the file (`tracer list --pid N`)"));
+    } else if (all_hits == 0) {
+        summary.warnings.push_back(
+            inputs.record_sched
+                ? "the trace is empty: the recorded processes slept all the time"
+                : "the trace is empty: with --no-sched only processes' births and deaths are "
+                  "recorded; name probes with -e");
+    }
+}
+
+}  // namespace
+
+double Summary::loss_rate() const {
+    const uint64_t lost = loss.total();
+    const uint64_t all = attempts + loss.missed;
+    if (all == 0) return 0;
+    return std::min(1.0, static_cast<double>(lost) / static_cast<double>(all));
+}
+
+Summary make_summary(const SummaryInputs& inputs) {
+    Summary summary;
+    const OutputFacts facts = inputs.output.facts();
+    const DecoderCounters& decoder = facts.decoder;
+    summary.events = facts.events;
+    summary.bytes = inputs.output.bytes();
+    summary.loss.sink_full = std::max(facts.writer.no_room, decoder.lost_to_sink);
+    summary.loss.refused = facts.writer.refused;
+    summary.loss.missed = inputs.kernel.missed_by_kernel;
+    summary.loss.malformed = inputs.merger.malformed + decoder.malformed + decoder.unknown_probes +
+                             decoder.unknown_kinds;
+    summary.spans = {.orphan_ends = decoder.spans_orphan_end,
+                     .unwound = decoder.spans_unwound,
+                     .cut_by_loss = decoder.spans_cut_by_loss,
+                     .closed_at_exit = decoder.spans_closed_at_exit,
+                     .closed_at_end = decoder.spans_closed_at_end};
+    summary.strings_cut = decoder.strings_cut;
+    summary.arguments_missing = decoder.arguments_missing;
+    summary.wakeups_dropped = decoder.wakeups_dropped;
+    summary.late = inputs.merger.late;
+    summary.gaps = inputs.merger.gaps;
+    summary.ring_bytes = inputs.ring_bytes;
+    add_probes(summary, inputs);
+    add_rings(summary, inputs);
+    if (summary.loss.ring_full > 0 && inputs.ring_bytes > 0) {
+        summary.ring_bytes_enough = enough_ring_bytes(inputs.ring_bytes, summary.loss.ring_full,
+                                                      summary.gaps, kTypicalRecordBytes);
+    }
+    compare(summary, inputs);
+    warn_if_empty(summary, inputs);
+    return summary;
+}
+
+}  // namespace tracer

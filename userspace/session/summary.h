@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "capture/merger.h"
+#include "probe/kernel_recorder.h"
+#include "session/end_watch.h"
+#include "session/output.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+// What a recording did and what it missed: passive, printed by summary_text.h and summary_json.h.
+struct Summary {
+    std::string path;  // "-": standard output
+    std::string format;
+    uint64_t bytes = 0;
+    double seconds = 0;   // from attached to detached
+    uint64_t events = 0;  // written
+    std::string ended_by;
+    std::string command_end;  // of `-- cmd`: how it ended, or that it still runs
+
+    struct Probe {
+        std::string spec;
+        uint64_t hits = 0;
+        uint64_t written = 0;    // reached the output
+        uint64_t ring_full = 0;  // hits - written, when nothing is wrong
+        uint64_t filtered = 0;   // in tasks not asked for: not among hits
+        uint64_t retried = 0;
+        [[nodiscard]] bool is_never_hit() const { return hits + filtered == 0; }
+    };
+    // One a spec, in the order of their ids. Built-in sources come first, and only if they ran.
+    std::vector<Probe> probes;
+    size_t builtin_count = 0;  // of `probes`
+
+    struct Ring {
+        std::string name;
+        uint64_t attempts = 0;
+        uint64_t received = 0;
+        uint64_t lost = 0;
+    };
+    std::vector<Ring> rings;
+
+    struct Loss {
+        uint64_t ring_full = 0;
+        uint64_t missed = 0;     // by the kernel
+        uint64_t sink_full = 0;  // the output did not keep up
+        uint64_t refused = 0;    // the format cannot say it
+        uint64_t malformed = 0;
+        uint64_t abandoned = 0;  // left in the rings by a second ^C
+        [[nodiscard]] uint64_t total() const {
+            return ring_full + missed + sink_full + refused + malformed + abandoned;
+        }
+    } loss;
+
+    struct Spans {
+        uint64_t orphan_ends = 0;
+        uint64_t unwound = 0;
+        uint64_t cut_by_loss = 0;
+        uint64_t closed_at_exit = 0;
+        uint64_t closed_at_end = 0;
+    } spans;
+
+    uint64_t attempts = 0;  // of all rings
+    uint64_t filtered = 0;  // sum over probes
+    uint64_t strings_cut = 0;
+    uint64_t arguments_missing = 0;
+    uint64_t wakeups_dropped = 0;
+    uint64_t late = 0;  // written out of time order
+    uint64_t gaps = 0;
+    uint64_t ring_bytes = 0;
+    uint64_t ring_bytes_enough = 0;  // 0: nothing was lost there
+    std::vector<std::string> warnings;
+    std::vector<std::string> disagreements;  // sums that should agree and do not: a bug of ours
+
+    // Of everything that should have been recorded, 0..1.
+    [[nodiscard]] double loss_rate() const;
+};
+
+// What make_summary() puts together; borrowed for the call.
+struct SummaryInputs {
+    const KernelCounters& kernel;
+    const MergerCounters& merger;
+    const std::vector<RingLedger>& rings;  // empty: not known (a capture read back)
+    const Output& output;
+    const std::vector<ProbeDefinition>& probes;
+    uint64_t ring_bytes = 0;  // 0: not known
+    bool abandoned = false;   // the rings were not drained to their end
+    bool record_sched = true;
+};
+
+// Fills in the numbers, compares the sums, and adds the warnings that follow from them.
+[[nodiscard]] Summary make_summary(const SummaryInputs& inputs);
+
+}  // namespace tracer

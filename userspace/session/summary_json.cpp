@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The summary for a program: one line of JSON, its schema in README.md. Keys are only ever added.
+// Text that is not UTF-8 (paths, names) gets replacement characters, so that the line is always
+// JSON.
+#include "session/summary_text.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace tracer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json probes_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const Summary::Probe& probe : summary.probes) {
+        if (probe.is_never_hit()) continue;
+        rows.push_back({{"spec", probe.spec},
+                        {"hits", probe.hits},
+                        {"written", probe.written},
+                        {"lost", {{"ring_full", probe.ring_full}}},
+                        {"filtered", probe.filtered},
+                        {"retried", probe.retried}});
+    }
+    return rows;
+}
+
+Json rings_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const Summary::Ring& ring : summary.rings) {
+        rows.push_back({{"name", ring.name},
+                        {"attempts", ring.attempts},
+                        {"received", ring.received},
+                        {"lost", ring.lost}});
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::string summary_json(const Summary& summary) {
+    const Summary::Loss& loss = summary.loss;
+    const Summary::Spans& spans = summary.spans;
+    const Json json = {
+        {"output", {{"path", summary.path}, {"format", summary.format}, {"bytes", summary.bytes}}},
+        {"seconds", summary.seconds},
+        {"events", summary.events},
+        {"loss_rate", summary.loss_rate()},
+        {"probes", probes_json(summary)},
+        {"probes_never_hit", std::ranges::count_if(summary.probes, &Summary::Probe::is_never_hit)},
+        {"rings", rings_json(summary)},
+        {"ring_bytes", summary.ring_bytes},
+        {"ring_bytes_enough", summary.ring_bytes_enough},
+        {"loss",
+         {{"ring_full", loss.ring_full},
+          {"missed", loss.missed},
+          {"sink_full", loss.sink_full},
+          {"refused", loss.refused},
+          {"malformed", loss.malformed},
+          {"abandoned", loss.abandoned}}},
+        {"spans",
+         {{"orphan_ends", spans.orphan_ends},
+          {"unwound", spans.unwound},
+          {"cut_by_loss", spans.cut_by_loss},
+          {"closed_at_exit", spans.closed_at_exit},
+          {"closed_at_end", spans.closed_at_end}}},
+        {"filtered", summary.filtered},
+        {"strings_cut", summary.strings_cut},
+        {"arguments_missing", summary.arguments_missing},
+        {"wakeups_dropped", summary.wakeups_dropped},
+        {"late", summary.late},
+        {"gaps", summary.gaps},
+        {"agree", summary.disagreements.empty()},
+        {"disagreements", summary.disagreements},
+        {"warnings", summary.warnings},
+        {"command_end", summary.command_end},
+        {"ended_by", summary.ended_by}};
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tracer

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The summary for a person. The rate of loss comes before everything else: a reader who stops
+// after one line must know it. Rows that are zero are left out unless asked for.
+#include "session/summary_text.h"
+
+#include "session/human.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+using Lines = std::back_insert_iterator<std::string>;
+
+void add_loss_line(const Summary& summary, Lines out) {
+    const uint64_t lost = summary.loss.total();
+    if (lost == 0) return;
+    fmt::format_to(out, "LOST {:.2g} % of all events: {} of {}", summary.loss_rate() * 100,
+                   human_count(lost), human_count(summary.attempts + summary.loss.missed));
+    if (summary.ring_bytes_enough > summary.ring_bytes) {
+        fmt::format_to(out, "; rings of {} were too small, --buffer {}/cpu would have been enough",
+                       human_bytes(summary.ring_bytes), size_option(summary.ring_bytes_enough));
+    }
+    fmt::format_to(out, "\n");
+}
+
+std::string ended_by_text(const Summary& summary) {
+    if (summary.ended_by == "interrupted") return "stopped by a signal";
+    if (summary.ended_by == "duration") return "stopped after the time asked for";
+    if (summary.ended_by == "max-size") return "stopped at --max-size";
+    if (summary.ended_by == "targets-ended") return "stopped when its targets ended";
+    if (summary.ended_by == "output-failed") return "STOPPED: the output could not be written";
+    if (summary.ended_by == "input-end") return "the whole capture";
+    if (summary.ended_by == "input-malformed") return "STOPPED: the rest cannot be read";
+    return summary.ended_by;
+}
+
+// More rows than this would push the first line, which says what was lost, off the screen.
+constexpr size_t kRowsMax = 20;
+
+void add_row(const Summary::Probe& probe, const SummaryTextOptions& options, Lines out) {
+    fmt::format_to(out, "{:>14} {:>14} {:>12}  {}\n", human_count(probe.hits),
+                   human_count(probe.written), human_count(probe.ring_full), probe.spec);
+    if (options.verbose && probe.filtered + probe.retried > 0) {
+        fmt::format_to(out, "{:>42}  filtered {}, read at the second try {}\n", "",
+                       human_count(probe.filtered), human_count(probe.retried));
+    }
+}
+
+// The rows left out, as one.
+Summary::Probe sum_of(std::span<const Summary::Probe> probes) {
+    Summary::Probe sum;
+    size_t never_hit = 0;
+    for (const Summary::Probe& probe : probes) {
+        sum.hits += probe.hits;
+        sum.written += probe.written;
+        sum.ring_full += probe.ring_full;
+        if (probe.hits == 0) ++never_hit;
+    }
+    sum.spec = fmt::format("{} more probes, {} of them never hit (-v lists all)",
+                           human_count(probes.size()), human_count(never_hit));
+    return sum;
+}
+
+// In the order they were named; with more than kRowsMax the busiest.
+void add_table(const Summary& summary, const SummaryTextOptions& options, Lines out) {
+    if (summary.probes.empty()) return;
+    fmt::format_to(out, "{:>14} {:>14} {:>12}  {}\n", "hits", "written", "lost", "probe");
+    const std::span<const Summary::Probe> all = summary.probes;
+    for (const Summary::Probe& probe : all.first(summary.builtin_count)) {
+        add_row(probe, options, out);
+    }
+    const auto named = all.subspan(summary.builtin_count);
+    if (options.verbose || named.size() <= kRowsMax) {
+        for (const Summary::Probe& probe : named) add_row(probe, options, out);
+        return;
+    }
+    std::vector<Summary::Probe> sorted(named.begin(), named.end());
+    std::ranges::stable_sort(sorted, std::greater{}, &Summary::Probe::hits);
+    const std::span<const Summary::Probe> rows = sorted;
+    for (const Summary::Probe& probe : rows.first(kRowsMax)) add_row(probe, options, out);
+    add_row(sum_of(rows.subspan(kRowsMax)), {}, out);
+}
+
+void add_counts(const char* title,
+                std::initializer_list<std::pair<const char*, uint64_t>> counts,
+                bool with_zeros,
+                Lines out) {
+    std::string text;
+    for (const auto& [name, count] : counts) {
+        if (count == 0 && !with_zeros) continue;
+        fmt::format_to(std::back_inserter(text), "{}{} {}", text.empty() ? "" : ", ", name,
+                       human_count(count));
+    }
+    if (!text.empty()) fmt::format_to(out, "{}: {}\n", title, text);
+}
+
+void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines out) {
+    const Summary::Loss& loss = summary.loss;
+    add_counts("lost",
+               {{"ring full", loss.ring_full},
+                {"missed by the kernel", loss.missed},
+                {"output full", loss.sink_full},
+                {"refused by the format", loss.refused},
+                {"malformed", loss.malformed},
+                {"abandoned in the rings", loss.abandoned}},
+               options.verbose, out);
+    const Summary::Spans& spans = summary.spans;
+    add_counts("spans repaired",
+               {{"ends without a begin", spans.orphan_ends},
+                {"unwound", spans.unwound},
+                {"cut by loss", spans.cut_by_loss},
+                {"closed at their thread's exit", spans.closed_at_exit},
+                {"open at the end", spans.closed_at_end}},
+               options.verbose, out);
+    add_counts("also",
+               {{"strings cut", summary.strings_cut},
+                {"arguments unreadable", summary.arguments_missing},
+                {"wakeups of running threads left out", summary.wakeups_dropped},
+                {"written late", summary.late},
+                {"filtered", options.verbose ? summary.filtered : 0}},
+               false, out);
+    if (options.verbose) {
+        for (const Summary::Ring& ring : summary.rings) {
+            fmt::format_to(out, "ring {}: {} attempts = {} received + {} lost\n", ring.name,
+                           human_count(ring.attempts), human_count(ring.received),
+                           human_count(ring.lost));
+        }
+    }
+    if (!summary.disagreements.empty()) {
+        fmt::format_to(out, "internal warning: counters disagree (please report this):\n");
+        for (const std::string& text : summary.disagreements) {
+            fmt::format_to(out, "  {}\n", text);
+        }
+    } else if (loss.abandoned == 0) {
+        fmt::format_to(out, "checked: hits = written + lost, for every probe and ring\n");
+    }
+}
+
+}  // namespace
+
+std::string summary_text(const Summary& summary, const SummaryTextOptions& options) {
+    std::string text;
+    const Lines out = std::back_inserter(text);
+    add_loss_line(summary, out);
+    fmt::format_to(out, "{} events in {:.3f} s, {} ({})\n", human_count(summary.events),
+                   summary.seconds, human_bytes(summary.bytes), ended_by_text(summary));
+    if (!summary.command_end.empty()) fmt::format_to(out, "{}\n", summary.command_end);
+    add_table(summary, options, out);
+    add_ledger(summary, options, out);
+    for (const std::string& warning : summary.warnings) {
+        fmt::format_to(out, "warning: {}\n", warning);
+    }
+    if (summary.path == "-" || !options.is_written) return text;
+    if (summary.format == "fxt") {
+        fmt::format_to(out, "wrote {}; open it in https://ui.perfetto.dev\n", summary.path);
+    } else {
+        fmt::format_to(out, "wrote {}; `tracer convert {} -o FILE.fxt` makes a trace of it\n",
+                       summary.path, summary.path);
+    }
+    return text;
+}
+
+}  // namespace tracer

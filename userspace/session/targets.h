@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+// The tasks that a recording is about.
+struct Targets {
+    std::vector<uint32_t> pids;  // whole processes
+    // Single threads, and the process of each.
+    struct Thread {
+        uint32_t tid = 0;
+        uint32_t pid = 0;
+    };
+    std::vector<Thread> threads;
+    std::string name;  // of the first, for the file's name; what it calls itself
+
+    // pids, then the processes of `threads`: where probes are looked for.
+    [[nodiscard]] std::vector<uint32_t> processes() const;
+};
+
+struct TargetRequest {
+    std::vector<uint32_t> ids;  // of processes or threads
+    bool with_children = false;
+    uint32_t own_pid = 0;
+};
+
+// Looks each id up in /proc (`proc_root`, another folder in tests). Refuses ids that do not exist,
+// kernel threads and the tracer itself.
+[[nodiscard]] Result<Targets> resolve_targets(const TargetRequest& request,
+                                              const std::string& proc_root = "/proc");
+
+// What /proc/ID/status says of one task.
+struct TaskStatus {
+    std::string name;
+    uint32_t tgid = 0;
+    uint32_t parent_pid = 0;
+    bool is_kernel_thread = false;
+};
+
+[[nodiscard]] Result<TaskStatus> read_task_status(uint32_t id,
+                                                  const std::string& proc_root = "/proc");
+
+// Processes below `pids` in the tree of parents, without `pids`, in no order.
+[[nodiscard]] std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,
+                                                     const std::string& proc_root = "/proc");
+
+}  // namespace tracer
