@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a stream of records, cut as a source might cut them, through a writer whose sink
+// fills up at times that the input chooses. The decoder must keep the rules it owes every format:
+// no read outside a record, ends that match their begins, nothing left open at the end.
+#include "decode/decoder.h"
+#include "support/recording_writer.h"
+#include "tracer/abi/event.h"
+#include "tracer/base/byte_cursor.h"
+#include "tracer/base/result.h"
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+namespace {
+
+using tracer::HitRole;
+using tracer::model::ValueType;
+
+tracer::RecordingDefinitions make_definitions(uint8_t choice) {
+    tracer::RecordingDefinitions definitions;
+    definitions.record_all = (choice & 1) != 0;
+    definitions.follow_children = (choice & 2) != 0;
+    definitions.own_pid = (choice & 4) != 0 ? 7 : 0;
+    definitions.pids = {8, 9};
+    definitions.tids = {10};
+    definitions.points = {
+        {.index = tracer::model::PointIndex{0},
+         .name = "event",
+         .arguments = {{"a", ValueType::s32}, {"s", ValueType::string}, {"f", ValueType::f64}}},
+        {.index = tracer::model::PointIndex{1},
+         .kind = tracer::model::PointKind::span,
+         .name = "span"}};
+    definitions.probes = {
+        {.probe_id = 16, .slots = {ValueType::s32, ValueType::string, ValueType::f64}},
+        {.probe_id = 17, .role = HitRole::span_begin, .point = tracer::model::PointIndex{1}},
+        {.probe_id = 18, .role = HitRole::span_end, .point = tracer::model::PointIndex{1}}};
+    return definitions;
+}
+
+}  // namespace
+
+// Input: a byte of choices, then {u8 room, record} each; a record is cut to its header's size as
+// far as there is input. A room of 255 is endless.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    tracer::ByteCursor cursor(std::as_bytes(std::span(data, size)));
+    uint8_t choice = 0;
+    if (!cursor.read(choice)) return 0;
+    tracer::test::RecordingWriter writer;
+    const auto decoder = tracer::Decoder::make(make_definitions(choice), writer);
+    uint8_t room = 0;
+    uint16_t record_bytes = 0;
+    while (cursor.read(room) && tracer::ByteCursor(cursor).read(record_bytes)) {
+        writer.set_room(room == 255 ? UINT64_MAX : room);
+        const auto record = cursor.take(std::min<size_t>(record_bytes, cursor.remaining()));
+        if (!record || record->empty()) break;
+        // A copy of its own, so that AddressSanitizer sees a read past its end.
+        const std::vector<std::byte> copy(record->begin(), record->end());
+        decoder->on_record(copy);
+    }
+    writer.set_room(UINT64_MAX);
+    decoder->finish(decoder->last_ns());
+    TR_CHECK(writer.open_spans() == 0);
+    for (const auto& fault : writer.faults()) std::fprintf(stderr, "%s\n", fault.c_str());
+    TR_CHECK(writer.faults().empty());
+    return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as an ELF file: everything that is read before a probe is attached.
+#include "symbol/symbol_table.h"
+#include "symbol/usdt_notes.h"
+#include "symbol/usdt_operand.h"
+
+#include <cstring>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    std::vector<std::byte> bytes(size);
+    if (size != 0) std::memcpy(bytes.data(), data, size);
+    auto file =
+        tracer::ElfFile::from_bytes(tracer::FileBytes::from_memory(std::move(bytes), "fuzz"));
+    if (!file) return 0;
+    (void)file->build_id();
+    (void)file->dynamic();
+    auto symbols = tracer::SymbolTable::load(*file);
+    auto notes = tracer::read_usdt_notes(*file);
+    if (!notes) return 0;
+    for (const auto& note : notes->notes) {
+        tracer::OperandContext context;
+        context.location_vaddr = note.location_vaddr;
+        context.address_of = [&](std::string_view name) {
+            return symbols ? symbols->address_of(name) : std::nullopt;
+        };
+        (void)tracer::compile_usdt_operands(note.arguments, context);
+    }
+    return 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the inputs that fuzzing starts from: fuzz_seeds FOLDER makes FOLDER/TARGET/seed_N. They
+// come from the builders of the unit tests and so follow every change of a format. Run by
+// scripts/fuzz.
+#include "capture/capture_file.h"
+#include "decode/decoder.h"
+#include "support/byte_vector_sink.h"
+#include "support/record_builder.h"
+#include "tracer/base/result.h"
+#include "tracer/write/formats.h"
+#include "unit/symbol/elf_builder.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracer::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr uint32_t kProbeId = 16;
+
+Bytes bytes_of(std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+}
+
+// All of a target's seeds; false when the folder takes no files.
+bool write_seeds(const std::filesystem::path& folder, const std::vector<Bytes>& seeds) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    for (size_t i = 0; i < seeds.size(); ++i) {
+        std::ofstream file(folder / ("seed_" + std::to_string(i)), std::ios::binary);
+        for (const std::byte byte : seeds[i]) file.put(static_cast<char>(byte));
+        if (!file.flush()) return false;
+    }
+    return true;
+}
+
+RecordingDefinitions make_definitions() {
+    using model::ValueType;
+    RecordingDefinitions definitions;
+    definitions.record_all = true;
+    definitions.points = {{.index = model::PointIndex{0},
+                           .category = "app",
+                           .name = "event",
+                           .arguments = {{"a", ValueType::s32}, {"s", ValueType::string}}}};
+    definitions.probes = {
+        {.probe_id = kProbeId, .slots = {ValueType::s32, ValueType::string}, .spec = "usdt:a:b"}};
+    return definitions;
+}
+
+// One record of each kind as a raw capture, and the same decoded to a Fuchsia trace.
+std::vector<Bytes> make_capture() {
+    ByteVectorSink sink;
+    CaptureWriter writer(sink);
+    TR_CHECK(writer.open(make_definitions()));
+    for (const auto& record : make_one_of_each_kind(kProbeId)) writer.on_record(record);
+    TR_CHECK(writer.write_counters({}));
+    TR_CHECK(writer.close());
+    return {sink.bytes()};
+}
+
+std::vector<Bytes> make_fxt() {
+    ByteVectorSink sink;
+    const auto writer = find_format_by_name("fxt")->make_writer(sink);
+    TR_CHECK(writer->open());
+    const auto decoder = Decoder::make(make_definitions(), *writer);
+    for (const auto& record : make_one_of_each_kind(kProbeId)) decoder->on_record(record);
+    decoder->finish(decoder->last_ns());
+    TR_CHECK(writer->close());
+    return {sink.bytes()};
+}
+
+// As decoder_fuzz.cpp takes them: a byte of choices, then {room, record} each.
+std::vector<Bytes> make_record_streams() {
+    std::vector<Bytes> seeds;
+    for (const uint8_t choice : std::array<uint8_t, 4>{0, 1, 2, 5}) {
+        Bytes seed{std::byte{choice}};
+        for (const auto& record : make_one_of_each_kind(kProbeId)) {
+            seed.push_back(std::byte{0xff});
+            seed.insert(seed.end(), record.begin(), record.end());
+        }
+        seeds.push_back(std::move(seed));
+    }
+    return seeds;
+}
+
+std::vector<Bytes> make_programs() {
+    const auto with_notes = [](uint16_t type) {
+        return ElfBuilder(type)
+            .function("handle", ElfBuilder::kText, 32)
+            .object("counter", ElfBuilder::kData)
+            .thread_local_object("current", 8)
+            .tls(16, 8)
+            .note("app", "one", "-4@%edi 8@-8(%rbp) 8@counter(%rip)", ElfBuilder::kText + 8)
+            .note("app", "two", "4@$7 1@%fs:-8", ElfBuilder::kText + 9, ElfBuilder::kData)
+            .build();
+    };
+    return {with_notes(ET_DYN), with_notes(ET_EXEC)};
+}
+
+int write_all(const std::filesystem::path& root) {
+    const bool is_written =
+        write_seeds(root / "capture_file_fuzz", make_capture()) &&
+        write_seeds(root / "fxt_reader_fuzz", make_fxt()) &&
+        write_seeds(root / "decoder_fuzz", make_record_streams()) &&
+        write_seeds(root / "elf_notes_fuzz", make_programs()) &&
+        write_seeds(root / "probe_spec_fuzz",
+                    {bytes_of("usdt:/usr/bin/app:provider:name"),
+                     bytes_of("u:app:handle+16(arg0:str, n=arg1:u32)"),
+                     bytes_of("ur:/a:\"f(int)\"(ret:s64)"), bytes_of("span:app:handle*"),
+                     bytes_of("t:sched:sched_switch(prev_pid:s32)")}) &&
+        write_seeds(root / "usdt_operand_fuzz",
+                    {bytes_of("-4@%edi 8@-8(%rbp) 8@counter+8(%rip)"),
+                     bytes_of("4@$-7 1@%ah 2@(%rax,%rbx,4) 8f@%xmm0"),
+                     bytes_of("8@%fs:-8 8@current@tpoff(%rax) 4@16(,%rcx,8)")});
+    if (!is_written) std::fprintf(stderr, "no seeds written below %s\n", root.c_str());
+    return is_written ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tracer::test
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
+        return 2;
+    }
+    return tracer::test::write_all(argv[1]);
+}
