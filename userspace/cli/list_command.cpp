@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 #include <unistd.h>
 
@@ -45,13 +46,23 @@ Result<TargetFiles> files_to_list(const ListCommand& command) {
         return files;
     }
     if (command.file.empty()) return TargetFiles::of_system();
-    if (access(command.file.c_str(), R_OK) != 0) {
-        return fail_errno(errno == EACCES ? ErrorCode::permission : ErrorCode::not_found, errno,
-                          fmt::format("read {}", command.file));
-    }
     TargetFiles files;
-    files.add_file({.open_path = command.file, .shown_path = command.file});
-    return files;
+    if (access(command.file.c_str(), R_OK) == 0) {
+        // Absolute, because a line is pasted behind -e, where a bare name means a mapped file.
+        const auto path = std::filesystem::absolute(command.file).lexically_normal().string();
+        files.add_file({.open_path = path, .shown_path = path});
+        return files;
+    }
+    const int sys_errno = errno;
+    if (sys_errno == ENOENT && command.file.find('/') == std::string::npos) {
+        // As in -e: the base name of a file that some process has mapped ("libc.so.6").
+        TR_ASSIGN(const auto running, TargetFiles::of_system());
+        for (const TargetFile& file : running.find(command.file)) files.add_file(file);
+        if (!files.files().empty()) return files;
+    }
+    return fail_errno(sys_errno == EACCES ? ErrorCode::permission : ErrorCode::not_found, sys_errno,
+                      fmt::format("read {}", command.file),
+                      "give the path of a program or library, or the name of one that is mapped");
 }
 
 // A pattern may be a whole -e text cut short ("usdt:python:*"): its kind narrows what is listed.

@@ -26,7 +26,7 @@ std::string builtin_name(uint32_t probe_id) {
         case TR_PROBE_sched_wakeup:
             return "sched:wakeup (built in)";
         case TR_PROBE_task:
-            return "tasks (built in)";
+            return "tasks of the whole machine (built in)";
         default:
             return fmt::format("unknown (id {})", probe_id);
     }

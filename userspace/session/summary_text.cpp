@@ -23,8 +23,13 @@ using Lines = std::back_insert_iterator<std::string>;
 void add_loss_line(const Summary& summary, Lines out) {
     const uint64_t lost = summary.loss.total();
     if (lost == 0) return;
-    fmt::format_to(out, "LOST {:.2g} % of all events: {} of {}", summary.loss_rate() * 100,
-                   human_count(lost), human_count(summary.attempts + summary.loss.missed));
+    if (summary.attempts == 0) {
+        // A capture that was cut before its counters: how many there should be is not known.
+        fmt::format_to(out, "LOST {} events", human_count(lost));
+    } else {
+        fmt::format_to(out, "LOST {:.2g} % of all events: {} of {}", summary.loss_rate() * 100,
+                       human_count(lost), human_count(summary.attempts + summary.loss.missed));
+    }
     if (summary.ring_bytes_enough > summary.ring_bytes) {
         fmt::format_to(out, "; rings of {} were too small, --buffer {}/cpu would have been enough",
                        human_bytes(summary.ring_bytes), size_option(summary.ring_bytes_enough));

@@ -63,6 +63,13 @@ TEST(Summary, AddsTheSitesOfOneSpec) {
     EXPECT_TRUE(summary.disagreements.empty());
 }
 
+TEST(Summary, GivesNoRateWhereTheWholeIsNotKnown) {
+    Summary summary;
+    summary.loss.malformed = 1;
+    const std::string text = summary_text(summary, {});
+    EXPECT_EQ(text.find("LOST 1 events\n"), 0u) << text;
+}
+
 TEST(Summary, SaysWhenHitsAreNotWrittenPlusLost) {
     Inputs inputs;
     inputs.probes = {probe(16, "u:/bin/a:f")};
