@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drain loop: wait for a ring to fill to a quarter (or 10 ms, stretching to 100 ms when
+// The drain loop: wait for a ring to fill to a quarter (or 50 ms, stretching to 100 ms when
 // nothing comes), then merge, decode and write what is older than a millisecond. It never waits
 // for the output (a full sink is counted loss), and never takes more than its share of a CPU: past
 // it the rings fill, and what finds no room is counted by the kernel. Started and stopped by

@@ -23,7 +23,7 @@ struct DrainOptions {
     uint64_t output_bytes_max = 0;  // 0: no limit
     // How long a program may take between reading the clock and handing over its record.
     std::chrono::nanoseconds slack = std::chrono::milliseconds(1);
-    std::chrono::milliseconds wait_min{100};
+    std::chrono::milliseconds wait_min{50};
     std::chrono::milliseconds wait_max{100};
     std::chrono::nanoseconds flush_every = std::chrono::milliseconds(500);
     std::chrono::nanoseconds clock_every = std::chrono::seconds(10);
