@@ -195,80 +195,100 @@ void run_shell(const std::string& command) {
     waitpid(pid, &status, 0);
 }
 
-}  // namespace
-
-void run_hit_bench(int rounds) {
-    const Site site = find_site();
-    const Target target(1);
-    const Target two_threads(2);
-    const std::string self = fmt::format("/proc/{}/exe", target.pid());
-    const bool has_bpftrace = is_installed("bpftrace");
-    const bool has_perf = is_installed("perf");
-    char path[4096]{};
-    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) return;
-    if (has_perf) {
-        run_shell(
-            fmt::format("perf buildid-cache --add {0}; perf probe -q -d 'sdt_bench:*'; "
-                        "perf probe -q sdt_bench:site",
-                        path));
-    }
+// All that a run of the benchmark gathers.
+struct HitSamples {
     Samples app;
     Samples loader;
     Samples bytes;
     uint64_t lost = 0;
-    for (int round = 0; round < rounds; ++round) {
-        app.add("no probe", target.run());
-        {
-            const auto empty =
-                EmptyProgram::on_site(self, site.file_offset, site.semaphore_offset, target.pid());
-            if (empty == nullptr || !target.wait_probed(true)) {
-                fmt::print("the empty program did not attach\n");
-                return;
-            }
-            app.add("empty BPF program", target.run());
+};
+
+// Ours, and what it is compared with; false: something did not attach.
+bool measure_ours(const Target& target, const Target& two_threads, HitSamples& samples) {
+    samples.app.add("no probe", target.run());
+    {
+        const Site site = find_site();
+        const auto empty =
+            EmptyProgram::on_site(fmt::format("/proc/{}/exe", target.pid()), site.file_offset,
+                                  site.semaphore_offset, target.pid());
+        if (empty == nullptr || !target.wait_probed(true)) {
+            fmt::print("the empty program did not attach\n");
+            return false;
         }
-        Recorder one;
-        app.add("tracer", run_under_tracer(target, 1, one));
-        loader.add("tracer", one.cpu_ns_per_event);
-        loader.add("write(2) of the same bytes alone",
-                   write_ns_per_event(static_cast<uint64_t>(one.bytes_per_event * kHits), kHits));
-        bytes.add("tracer", one.bytes_per_event);
-        Recorder two;
-        app.add("tracer, two threads at full speed", run_under_tracer(two_threads, 2, two));
-        loader.add("tracer, two threads at full speed", two.cpu_ns_per_event);
-        lost += one.lost + two.lost;
-        if (has_bpftrace) {
-            app.add("bpftrace count()",
-                    run_under_peer(target,
-                                   {"bpftrace", "-p", std::to_string(target.pid()), "-e",
-                                    fmt::format("usdt:{}:bench:site {{ @ = count(); }}", path)}));
-        }
-        if (has_perf) {
-            app.add("perf record", run_under_peer(target, {"perf", "record", "-q", "-a", "-e",
-                                                           "sdt_bench:site", "-o", "/dev/null"}));
-        }
+        samples.app.add("empty BPF program", target.run());
     }
-    if (has_perf) run_shell("perf probe -q -d 'sdt_bench:*'");
+    Recorder one;
+    samples.app.add("tracer", run_under_tracer(target, 1, one));
+    samples.loader.add("tracer", one.cpu_ns_per_event);
+    samples.loader.add(
+        "write(2) of the same bytes alone",
+        write_ns_per_event(static_cast<uint64_t>(one.bytes_per_event * kHits), kHits));
+    samples.bytes.add("tracer", one.bytes_per_event);
+    Recorder two;
+    samples.app.add("tracer, two threads at full speed", run_under_tracer(two_threads, 2, two));
+    samples.loader.add("tracer, two threads at full speed", two.cpu_ns_per_event);
+    samples.lost += one.lost + two.lost;
+    return true;
+}
+
+void measure_peers(const Target& target, const std::string& program, HitSamples& samples) {
+    if (is_installed("bpftrace")) {
+        samples.app.add(
+            "bpftrace count()",
+            run_under_peer(target,
+                           {"bpftrace", "-p", std::to_string(target.pid()), "-e",
+                            fmt::format("usdt:{}:bench:site {{ @ = count(); }}", program)}));
+    }
+    if (is_installed("perf")) {
+        samples.app.add("perf record",
+                        run_under_peer(target, {"perf", "record", "-q", "-a", "-e",
+                                                "sdt_bench:site", "-o", "/dev/null"}));
+    }
+}
+
+void print_results(const HitSamples& samples) {
+    const Samples& app = samples.app;
+    const Samples& loader = samples.loader;
     app.print("traced thread, CPU per hit", "ns");
     loader.print("recorder, CPU per event", "ns");
-    bytes.print("file, bytes per event", "B");
+    samples.bytes.print("file, bytes per event", "B");
     const double empty = app.added_to("no probe", "empty BPF program");
     const double added = app.added_to("no probe", "tracer");
     const double perf = app.added_to("no probe", "perf record");
     print_goal("added CPU of the traced thread, tracer / empty program", added / empty, 1.3);
     if (perf > 0) {
         print_goal("added CPU of the traced thread, tracer / perf record", added / perf, 0.5);
-    }
-    if (perf > 0) {
         fmt::print("  beyond the empty program's trap: tracer {:.0f} ns, perf {:.0f} ns\n",
                    added - empty, perf - empty);
     }
     print_goal("recorder's CPU per event, ns", loader.median_of("tracer"), 25);
     fmt::print("  recorder's CPU per event, tracer / write(2) of the same bytes {:>8.2f}\n",
                loader.median_of("tracer") / loader.median_of("write(2) of the same bytes alone"));
-    print_goal("bytes per event", bytes.median_of("tracer"), 32.5);
+    print_goal("bytes per event", samples.bytes.median_of("tracer"), 32.5);
     fmt::print("  hits per second, two threads: {:.0f}; lost in all runs: {}\n",
-               2e9 / app.median_of("tracer, two threads at full speed"), lost);
+               2e9 / app.median_of("tracer, two threads at full speed"), samples.lost);
+}
+
+}  // namespace
+
+void run_hit_bench(int rounds) {
+    const Target target(1);
+    const Target two_threads(2);
+    char path[4096]{};
+    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) return;
+    if (is_installed("perf")) {
+        run_shell(
+            fmt::format("perf buildid-cache --add {0}; perf probe -q -d 'sdt_bench:*'; "
+                        "perf probe -q sdt_bench:site",
+                        path));
+    }
+    HitSamples samples;
+    for (int round = 0; round < rounds; ++round) {
+        if (!measure_ours(target, two_threads, samples)) return;
+        measure_peers(target, path, samples);
+    }
+    if (is_installed("perf")) run_shell("perf probe -q -d 'sdt_bench:*'");
+    print_results(samples);
 }
 
 }  // namespace tracer::bench

@@ -137,6 +137,7 @@ TEST(FloodRecorded, NoSpanCrossesAGap) {
     const auto gaps = events_of(recorded->file, "lost events", FxtEventType::duration_complete);
     ASSERT_FALSE(gaps.empty()) << "nothing was lost: this flood proves nothing";
     std::vector<uint64_t> gap_begins;
+    gap_begins.reserve(gaps.size());
     for (const FxtEvent* gap : gaps) gap_begins.push_back(gap->time);
     std::sort(gap_begins.begin(), gap_begins.end());
     std::map<uint64_t, std::optional<uint64_t>> open;  // begin by tid

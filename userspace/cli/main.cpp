@@ -34,6 +34,7 @@ struct RunCommand {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): only memory can run out, and then there is no report
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const auto command = tracer::parse_command_line(arguments);

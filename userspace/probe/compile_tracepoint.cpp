@@ -49,7 +49,7 @@ private:
         for (const auto& category : categories) {
             auto names = catalog_.names(category);
             if (!names) continue;
-            for (const auto& name : *names) nearest.offer(category + ":" + name);
+            for (const auto& name : *names) nearest.offer(fmt::format("{}:{}", category, name));
         }
         return nearest.hint();
     }

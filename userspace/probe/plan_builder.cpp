@@ -88,7 +88,7 @@ model::Point& PlanBuilder::add_point(const ProbeIdentity& identity, model::Point
     return plan_.points.back();
 }
 
-std::vector<model::Argument> PlanBuilder::settle(std::vector<Arguments*> lists) {
+std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& lists) {
     size_t count = 0;
     for (const auto* list : lists) count = std::max(count, list->size());
     std::vector<model::Argument> settled(count);
@@ -154,8 +154,9 @@ void PlanBuilder::add_instant(const ProbeIdentity& identity, At at, std::vector<
     if (!is_new(identity)) return;
     auto& point = add_point(identity, model::PointKind::instant);
     std::vector<Arguments*> lists;
+    lists.reserve(sites.size());
     for (auto& site : sites) lists.push_back(&site.arguments);
-    point.arguments = settle(std::move(lists));
+    point.arguments = settle(lists);
     const auto program = at == At::entry ? ProbeProgram::hit : ProbeProgram::return_hit;
     for (const auto& site : sites) {
         const auto id = add_program(identity, HitRole::instant, site.arguments, point);
@@ -172,8 +173,8 @@ void PlanBuilder::add_span(const ProbeIdentity& identity, std::vector<ProbeSite>
         lists.push_back(&site.arguments);
         return_lists.push_back(&site.return_arguments);
     }
-    point.arguments = settle(std::move(lists));
-    point.end_arguments = settle(std::move(return_lists));
+    point.arguments = settle(lists);
+    point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
         const auto begin = add_program(identity, HitRole::span_begin, site.arguments, point);
         add_site(site, begin, ProbeProgram::hit);

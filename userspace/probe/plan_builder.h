@@ -53,7 +53,7 @@ private:
     [[nodiscard]] bool is_new(const ProbeIdentity& identity);
     model::Point& add_point(const ProbeIdentity& identity, model::PointKind kind);
     // Brings the sites' lists to one length, and returns what they are together.
-    static std::vector<model::Argument> settle(std::vector<Arguments*> lists);
+    static std::vector<model::Argument> settle(const std::vector<Arguments*>& lists);
     // Adds a program and its definition; returns the probe id. `stack_slot`: slot 0 is rsp.
     uint32_t add_program(const ProbeIdentity& identity,
                          HitRole role,

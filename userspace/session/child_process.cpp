@@ -79,6 +79,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
     // exec takes char* but changes nothing; the copies live until then.
     std::vector<std::string> texts = command;
     std::vector<char*> arguments;
+    arguments.reserve(texts.size() + 1);
     for (std::string& text : texts) arguments.push_back(text.data());
     arguments.push_back(nullptr);
     const pid_t pid = fork();

@@ -81,7 +81,7 @@ void add_config_folders(const std::string& path, int depth, std::vector<std::str
             continue;
         }
         while (words >> word) {
-            if (word[0] != '/') word = folder_of(path) + "/" + word;
+            if (word[0] != '/') word = fmt::format("{}/{}", folder_of(path), word);
             glob_t matches{};
             if (::glob(word.c_str(), 0, nullptr, &matches) == 0) {
                 for (size_t i = 0; i < matches.gl_pathc; ++i) {
@@ -202,7 +202,7 @@ private:
         using Folders = std::vector<std::string>;
         for (const auto* list : std::initializer_list<const Folders*>{&folders, &system_folders_}) {
             for (const auto& folder : *list) {
-                const auto path = folder + "/" + name;
+                const auto path = fmt::format("{}/{}", folder, name);
                 // A file of another machine does not end the search (ld.so skips it too).
                 if (ElfFile::open(path).has_value() && add(path)) return;
             }

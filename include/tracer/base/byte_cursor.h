@@ -31,7 +31,7 @@ public:
     template <typename T>
     requires std::is_trivially_copyable_v<T>
     [[nodiscard]] std::optional<T> read() {
-        T value;
+        T value{};
         if (!read(value)) return std::nullopt;
         return value;
     }

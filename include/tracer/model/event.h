@@ -14,7 +14,7 @@
 namespace tracer::model {
 
 // One argument's value. `text` is borrowed and dies with the write() call.
-struct Value {
+struct Value {  // NOLINT(cppcoreguidelines-pro-type-member-init): the union has its first member
     ValueType type = ValueType::none;
     bool is_cut = false;  // string: longer in the target than here
     union {

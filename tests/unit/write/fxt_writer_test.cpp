@@ -271,6 +271,7 @@ TEST(FxtWriter, RefusesWhatTheFormatCannotSay) {
     Recording recording;
     recording.start();
     std::vector<model::Argument> names;
+    names.reserve(16);
     for (int i = 0; i < 15; ++i) names.push_back({"a" + std::to_string(i), ValueType::s32});
     const auto fifteen = recording.point("app", "fifteen", names, names);
     names.push_back({"a15", ValueType::s32});
@@ -299,6 +300,7 @@ TEST(FxtWriter, AnEndThatCannotBeSaidStillEndsItsSpan) {
     Recording recording;
     recording.start();
     std::vector<model::Argument> names;
+    names.reserve(16);
     for (int i = 0; i < 15; ++i) names.push_back({"a" + std::to_string(i), ValueType::s32});
     const auto point = recording.point("app", "f", {}, names);
     ASSERT_EQ(recording.begin(1, point, kMain), WriteStatus::ok);
