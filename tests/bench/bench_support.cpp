@@ -10,6 +10,7 @@
 #include <fstream>
 #include <signal.h>
 #include <sstream>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -88,6 +89,7 @@ pid_t start_program(const std::vector<std::string>& arguments,
     const pid_t pid = fork();
     if (pid != 0) return pid;
     setsid();
+    prctl(PR_SET_PDEATHSIG, SIGINT);  // a benchmark that is cut short leaves no recorder behind
     const auto redirect = [](const std::string& path, int to) {
         const char* name = path.empty() ? "/dev/null" : path.c_str();
         const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
