@@ -10,12 +10,6 @@
 
 #define TR_COUNT(counters, field) __sync_fetch_and_add(&(counters)->field, 1)
 
-/* Where a reserved record lies; ring is NULL when there was no room. */
-struct tr_reservation {
-	struct tr_record_header *header;
-	void *ring;
-};
-
 /*
  * Takes the next number of the ring and then the room, in this order and with nothing between:
  * the order of numbers is the order in the ring but for an interrupt in the gap.

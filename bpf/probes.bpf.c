@@ -270,7 +270,7 @@ int tr_on_hit(struct pt_regs *ctx)
 }
 
 SEC("?uprobe.s")
-int tr_on_hit_strings(struct pt_regs *ctx)
+int tr_on_hit_sleepable(struct pt_regs *ctx)
 {
 	return tr_hit_sleepable(ctx);
 }

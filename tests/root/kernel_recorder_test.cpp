@@ -89,7 +89,7 @@ AttachPlan one_string() {
     probe.args[0] = register_arg(TR_REG_RDI, 8, TR_ARG_USER_STRING);
     probe.args[0].string_offset = TR_STRINGS_OFFSET;
     probe.args[0].string_bytes_max = TR_STRING_BYTES;
-    return plan_of(probe, ProbeProgram::hit_strings);
+    return plan_of(probe, ProbeProgram::hit_sleepable);
 }
 
 KernelOptions this_process() {
@@ -233,6 +233,32 @@ TEST_P(KernelRecorderTest, FaultsInPagesThatAreNotInMemory) {
     const auto counters = recorder->counters().probes[kProbe].counters;
     EXPECT_EQ(counters.hits, 1U);
     EXPECT_EQ(counters.retried, 1U);
+    munmap(pages, 8192);
+}
+
+TEST_P(KernelRecorderTest, FaultsInIntegersThatAreNotInMemory) {
+    char name[] = "/tmp/tracer-recorder-XXXXXX";
+    const UniqueFd file(mkstemp(name));
+    ASSERT_TRUE(file.valid());
+    unlink(name);
+    const int32_t value = -77;
+    ASSERT_EQ(pwrite(file.get(), &value, sizeof(value), 4096), ssize_t{sizeof(value)});
+    void* pages = mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    ASSERT_NE(pages, MAP_FAILED);
+    tr_probe probe{};
+    probe.arg_count = 1;
+    probe.shape = TR_SHAPE_args2;
+    probe.args[0] = register_arg(TR_REG_RDI, 4, TR_ARG_SIGNED);
+    probe.args[0].op_count = 2;
+    probe.args[0].ops[1] = {TR_OP_LOAD, 0, 4, 0, 0, 4096};
+    auto recorder = start(plan_of(probe, ProbeProgram::hit_sleepable), this_process());
+    ASSERT_NE(recorder, nullptr);
+    hit_site(reinterpret_cast<uintptr_t>(pages), 0);
+    ASSERT_TRUE(recorder->detach().has_value());
+    const auto hits = drain_hits(*recorder);
+    ASSERT_EQ(hits.size(), 1U);
+    EXPECT_EQ(hits[0].header.flags, 0) << "the argument is not missing";
+    EXPECT_EQ(static_cast<int64_t>(hits[0].arg(0)), value);
     munmap(pages, 8192);
 }
 

@@ -15,10 +15,10 @@ namespace tracer {
 
 // Which handler in bpf/ runs at a site.
 enum class ProbeProgram : uint8_t {
-    hit,             // integers only
-    hit_strings,     // sleepable: may fault in a string's pages
-    return_hit,      // at the function's return
-    return_strings,  // the same, sleepable
+    hit,               // registers, constants and the frame that runs
+    hit_sleepable,     // may fault in the pages that arguments lie on
+    return_hit,        // at the function's return
+    return_sleepable,  // the same, sleepable
     tracepoint,
 };
 

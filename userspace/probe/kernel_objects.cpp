@@ -126,14 +126,14 @@ void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions&
     bpf_program__set_autoload(programs.tr_on_tracepoint, !plan.tracepoints.empty());
     for (const AttachFile& file : plan.files) {
         for (const AttachSite& site : file.sites) {
-            const bool sleepable = site.program == ProbeProgram::hit_strings ||
-                                   site.program == ProbeProgram::return_strings;
-            bpf_program__set_autoload(sleepable ? programs.tr_on_hit_strings : programs.tr_on_hit,
+            const bool sleepable = site.program == ProbeProgram::hit_sleepable ||
+                                   site.program == ProbeProgram::return_sleepable;
+            bpf_program__set_autoload(sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit,
                                       true);
         }
     }
     if (!uses_uprobe_multi_) return;
-    for (bpf_program* program : {programs.tr_on_hit, programs.tr_on_hit_strings}) {
+    for (bpf_program* program : {programs.tr_on_hit, programs.tr_on_hit_sleepable}) {
         bpf_program__set_expected_attach_type(program,
                                               static_cast<bpf_attach_type>(kUprobeMultiAttachType));
     }

@@ -196,12 +196,12 @@ Status LiveRecorder::attach_file(const AttachFile& file) {
     auto& programs = objects_->skeleton().progs;
     for (auto& [kind, places] : by_program) {
         const bool sleepable =
-            kind == ProbeProgram::hit_strings || kind == ProbeProgram::return_strings;
-        bpf_program* program = sleepable ? programs.tr_on_hit_strings : programs.tr_on_hit;
+            kind == ProbeProgram::hit_sleepable || kind == ProbeProgram::return_sleepable;
+        bpf_program* program = sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
         UprobeRequest request;
         request.path = file.open_path;
         request.at_return =
-            kind == ProbeProgram::return_hit || kind == ProbeProgram::return_strings;
+            kind == ProbeProgram::return_hit || kind == ProbeProgram::return_sleepable;
         // Saves other processes of the file the run, not the trap. Children would be cut off.
         request.pid = one_process && options_.tids.empty() ? options_.pids.front() : 0;
         request.places = std::move(places);

@@ -32,6 +32,18 @@ bool is_string(const tr_arg& arg) {
     return arg.form == TR_ARG_USER_STRING || arg.form == TR_ARG_KERNEL_STRING;
 }
 
+// One load through the stack pointer reads the frame that runs: its page is in memory. Any other
+// address (a global, a structure behind a pointer) may lie on a page that nothing has touched yet.
+bool loads_beyond_the_stack(const tr_arg& arg) {
+    const auto* end = arg.ops + arg.op_count;
+    const auto loads =
+        std::count_if(arg.ops, end, [](const tr_op& op) { return op.code == TR_OP_LOAD; });
+    if (loads == 0) return false;
+    const bool is_frame = arg.op_count == 2 && arg.ops[0].code == TR_OP_REG &&
+                          arg.ops[0].reg == TR_REG_RSP && loads == 1;
+    return !is_frame;
+}
+
 // Chooses the record's shape and gives each string its place in it.
 void lay_out(tr_probe& program) {
     auto* end = program.args + program.arg_count;
@@ -134,17 +146,19 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
     return probe_id;
 }
 
-bool PlanBuilder::has_strings(uint32_t probe_id) const {
+bool PlanBuilder::may_fault(uint32_t probe_id) const {
     const auto& program = plan_.programs[probe_id - TR_PROBE_FIRST_USER];
-    return std::any_of(program.args, program.args + program.arg_count, is_string);
+    return std::any_of(program.args, program.args + program.arg_count, [](const tr_arg& arg) {
+        return is_string(arg) || loads_beyond_the_stack(arg);
+    });
 }
 
 void PlanBuilder::add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgram program) {
     auto [found, is_added] = file_indexes_.try_emplace(site.file.open_path, plan_.files.size());
     if (is_added) plan_.files.push_back({site.file.open_path, site.file.shown_path, {}});
-    if (has_strings(probe_id)) {
-        if (program == ProbeProgram::hit) program = ProbeProgram::hit_strings;
-        if (program == ProbeProgram::return_hit) program = ProbeProgram::return_strings;
+    if (may_fault(probe_id)) {
+        if (program == ProbeProgram::hit) program = ProbeProgram::hit_sleepable;
+        if (program == ProbeProgram::return_hit) program = ProbeProgram::return_sleepable;
     }
     plan_.files[found->second].sites.push_back(
         {site.file_offset, site.semaphore_offset, probe_id, program});

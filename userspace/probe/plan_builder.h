@@ -60,7 +60,8 @@ private:
                          const Arguments& arguments,
                          const model::Point& point);
     void add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgram program);
-    [[nodiscard]] bool has_strings(uint32_t probe_id) const;
+    // Whether an argument lies on a page that may not be in memory.
+    [[nodiscard]] bool may_fault(uint32_t probe_id) const;
 
     AttachPlan plan_;
     std::map<std::string, size_t> file_indexes_;  // by open_path

@@ -132,7 +132,7 @@ TEST_F(ProbeCompiler, LaysStringsOutInTheRecord) {
     EXPECT_EQ(program.args[1].form, TR_ARG_USER_STRING);
     EXPECT_EQ(program.args[1].string_offset, TR_STRINGS_OFFSET);
     EXPECT_EQ(program.args[1].string_bytes_max, TR_STRING_BYTES);
-    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_strings);
+    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_sleepable);
     EXPECT_EQ(plan.points[0].arguments[0].name, "n");
     EXPECT_EQ(plan.points[0].arguments[2].type, ValueType::pointer);
     auto three = compile("u:app:work(a=arg0:str,b=arg1:str,c=arg2:str)");
@@ -188,7 +188,7 @@ TEST_F(ProbeCompiler, ReturnsReadRaxByDefault) {
     EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::s64);
     EXPECT_EQ(compile("ur:app:work()").programs[0].arg_count, 0);
     EXPECT_EQ(compile("ur:app:work(ret:str)").files[0].sites[0].program,
-              ProbeProgram::return_strings);
+              ProbeProgram::return_sleepable);
 }
 
 TEST_F(ProbeCompiler, SpansAreTwoProgramsWithTheStackPointerFirst) {
@@ -206,7 +206,7 @@ TEST_F(ProbeCompiler, SpansAreTwoProgramsWithTheStackPointerFirst) {
     ASSERT_EQ(plan.points.size(), 1u);
     EXPECT_EQ(plan.points[0].kind, model::PointKind::span);
     EXPECT_EQ(plan.points[0].end_arguments.at(0).name, "ret");
-    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_strings);
+    EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_sleepable);
     EXPECT_EQ(plan.files[0].sites[1].program, ProbeProgram::return_hit);
     EXPECT_EQ(plan.files[0].sites[0].file_offset, plan.files[0].sites[1].file_offset);
     auto eleven = std::string("span:app:work(arg0");
