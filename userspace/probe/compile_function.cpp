@@ -174,18 +174,8 @@ private:
             if (is_span) site.return_arguments = return_arguments_;
         }
         const auto symbol = std::string_view(name).substr(0, name.size() - offset_text().size());
-        ProbeIdentity identity{category, name, probe_text(spec_, {}, symbol), {}};
-        if (!spec_.has_args) {
-            identity.key = fmt::format("{}:{}:{}:{}", static_cast<int>(spec_.kind), spec_.path,
-                                       category, name);
-        }
-        if (is_span) {
-            context_.builder.add_span(identity, std::move(sites));
-            return;
-        }
-        const auto at =
-            catches_return() ? PlanBuilder::At::function_return : PlanBuilder::At::entry;
-        context_.builder.add_instant(identity, at, std::move(sites));
+        auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, {}, symbol));
+        context_.builder.add(std::move(identity), std::move(sites));
     }
 
     const ProbeSpec& spec_;

@@ -57,23 +57,21 @@ private:
     Status add(const std::string& category, const std::string& name) {
         TR_ASSIGN(const auto format, catalog_.format(category, name));
         TR_ASSIGN(const auto wanted, wanted_arguments(format));
-        std::vector<ProbeArgument> arguments;
+        ProbeSite site;
         for (const auto& arg : wanted) {
             const auto* field = find_field(format, arg.operand);
             if (field == nullptr) {
                 if (!has_wildcard(spec_.name) && !has_wildcard(spec_.provider)) {
                     return no_field(format, arg);
                 }
-                arguments.push_back(missing_argument(arg.label));
+                site.arguments.push_back(missing_argument(arg.label));
                 continue;
             }
             TR_ASSIGN(auto argument, argument_of_field(spec_, arg, *field, category == "syscalls"));
-            arguments.push_back(std::move(argument));
+            site.arguments.push_back(std::move(argument));
         }
-        std::string key;
-        if (!spec_.has_args) key = fmt::format("t:{}:{}", category, name);
-        context_.builder.add_tracepoint({category, name, probe_text(spec_, category, name), key},
-                                        std::move(arguments));
+        auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, category, name));
+        context_.builder.add(std::move(identity), {std::move(site)});
         return {};
     }
 

@@ -122,14 +122,12 @@ private:
                      const std::vector<FoundSite>& found) {
         TR_ASSIGN(const auto wanted, wanted_arguments(name, found));
         std::vector<ProbeSite> sites;
-        std::string key;
         for (const auto& site : found) {
             TR_ASSIGN(auto resolved, resolve(site, wanted));
             sites.push_back(std::move(resolved));
         }
-        if (!spec_.has_args) key = fmt::format("usdt:{}:{}:{}", spec_.path, provider, name);
-        context_.builder.add_instant({provider, name, probe_text(spec_, provider, name), key},
-                                     PlanBuilder::At::entry, std::move(sites));
+        auto identity = identity_of_probe(spec_, provider, name, probe_text(spec_, provider, name));
+        context_.builder.add(std::move(identity), std::move(sites));
         return {};
     }
 

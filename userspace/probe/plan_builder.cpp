@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From resolved probes to a plan: ids, points, record shapes. Relies on its callers for at most
-// TR_ARGS_MAX arguments (one less for spans). Called by the compilers of each probe kind.
+// From resolved probes to a plan: places that several name, ids, points, record shapes. Relies on
+// its callers for at most TR_ARGS_MAX arguments (one less for spans). Called by the compilers of
+// each probe kind.
 #include "probe/plan_builder.h"
+
+#include "probe/wildcard.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tracer {
 
@@ -80,24 +86,82 @@ model::ValueType slot_type(model::ValueType site, model::ValueType point) {
     return keeps_own ? site : point;
 }
 
+// The more particular, the higher; see the class.
+int rank_of(const ProbeIdentity& identity) {
+    return (identity.has_args ? 2 : 0) + (identity.is_pattern ? 0 : 1);
+}
+
+size_t programs_of(ProbeKind kind) {
+    return kind == ProbeKind::span ? 2 : 1;
+}
+
 }  // namespace
+
+ProbeIdentity identity_of_probe(const ProbeSpec& spec,
+                                std::string category,
+                                std::string name,
+                                std::string text) {
+    ProbeIdentity identity{std::move(category), std::move(name), std::move(text), spec.kind};
+    // Wildcards of a path only choose files: in each, the probe is the one that was named.
+    identity.is_pattern = has_wildcard(spec.name) || has_wildcard(spec.provider);
+    identity.has_args = spec.has_args;
+    for (const auto& arg : spec.args) {
+        identity.args += fmt::format("{}={}:{},", arg.label, arg.operand, arg_type_name(arg.type));
+    }
+    return identity;
+}
 
 void PlanBuilder::warn(const std::string& text) {
     if (warned_.insert(text).second) plan_.warnings.push_back(text);
 }
 
-bool PlanBuilder::is_new(const ProbeIdentity& identity) {
-    return identity.key.empty() || keys_.insert(identity.key).second;
+void PlanBuilder::add(ProbeIdentity identity, std::vector<ProbeSite> sites) {
+    const size_t index = candidates_.size();
+    for (size_t i = 0; i < sites.size(); ++i) {
+        const Owner own{index, i};
+        auto [found, is_new] = owners_.try_emplace(place_of(identity, sites[i]), own);
+        if (is_new) {
+            program_count_ += programs_of(identity.kind);
+        } else if (found->second.candidate != index &&
+                   rank_of(identity) > rank_of(candidates_[found->second.candidate].identity)) {
+            found->second = own;
+        }
+    }
+    candidates_.push_back({std::move(identity), std::move(sites)});
 }
 
-model::Point& PlanBuilder::add_point(const ProbeIdentity& identity, model::PointKind kind) {
-    model::Point point;
-    point.index = model::PointIndex{static_cast<uint32_t>(plan_.points.size())};
-    point.kind = kind;
-    point.category = identity.category;
-    point.name = identity.name;
-    plan_.points.push_back(std::move(point));
-    return plan_.points.back();
+AttachPlan PlanBuilder::finish() && {
+    for (size_t i = 0; i < candidates_.size(); ++i) keep_own_sites(i);
+    for (auto& candidate : candidates_) {
+        if (!candidate.sites.empty()) emit(candidate.identity, candidate.sites);
+    }
+    return std::move(plan_);
+}
+
+PlanBuilder::Place PlanBuilder::place_of(const ProbeIdentity& identity, const ProbeSite& site) {
+    const bool has_name =
+        identity.kind == ProbeKind::usdt || identity.kind == ProbeKind::tracepoint;
+    return {identity.kind, site.file.open_path, site.file_offset,
+            has_name ? identity.category + ":" + identity.name : std::string()};
+}
+
+void PlanBuilder::keep_own_sites(size_t candidate) {
+    auto& [identity, sites] = candidates_[candidate];
+    std::vector<ProbeSite> own;
+    for (size_t i = 0; i < sites.size(); ++i) {
+        const Owner owner = owners_.at(place_of(identity, sites[i]));
+        if (owner == Owner{candidate, i}) {
+            own.push_back(std::move(sites[i]));
+            continue;
+        }
+        const auto& winner = candidates_[owner.candidate].identity;
+        const bool has_lost =
+            winner.name != identity.name || (identity.has_args && winner.args != identity.args);
+        if (identity.is_pattern || !has_lost) continue;
+        warn(fmt::format("{} is the same place as {}: recorded once, as the latter says",
+                         identity.spec, winner.spec));
+    }
+    sites = std::move(own);
 }
 
 std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& lists) {
@@ -164,23 +228,13 @@ void PlanBuilder::add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgra
         {site.file_offset, site.semaphore_offset, probe_id, program});
 }
 
-void PlanBuilder::add_instant(const ProbeIdentity& identity, At at, std::vector<ProbeSite> sites) {
-    if (!is_new(identity)) return;
-    auto& point = add_point(identity, model::PointKind::instant);
-    std::vector<Arguments*> lists;
-    lists.reserve(sites.size());
-    for (auto& site : sites) lists.push_back(&site.arguments);
-    point.arguments = settle(lists);
-    const auto program = at == At::entry ? ProbeProgram::hit : ProbeProgram::return_hit;
-    for (const auto& site : sites) {
-        const auto id = add_program(identity, HitRole::instant, site.arguments, point);
-        add_site(site, id, program);
-    }
-}
-
-void PlanBuilder::add_span(const ProbeIdentity& identity, std::vector<ProbeSite> sites) {
-    if (!is_new(identity)) return;
-    auto& point = add_point(identity, model::PointKind::span);
+void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites) {
+    const bool is_span = identity.kind == ProbeKind::span;
+    model::Point point;
+    point.index = model::PointIndex{static_cast<uint32_t>(plan_.points.size())};
+    point.kind = is_span ? model::PointKind::span : model::PointKind::instant;
+    point.category = identity.category;
+    point.name = identity.name;
     std::vector<Arguments*> lists;
     std::vector<Arguments*> return_lists;
     for (auto& site : sites) {
@@ -190,20 +244,19 @@ void PlanBuilder::add_span(const ProbeIdentity& identity, std::vector<ProbeSite>
     point.arguments = settle(lists);
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
-        const auto begin = add_program(identity, HitRole::span_begin, site.arguments, point);
-        add_site(site, begin, ProbeProgram::hit);
+        const auto role = is_span ? HitRole::span_begin : HitRole::instant;
+        const auto id = add_program(identity, role, site.arguments, point);
+        if (identity.kind == ProbeKind::tracepoint) {
+            plan_.tracepoints.push_back({identity.category, identity.name, id});
+            continue;
+        }
+        const bool is_return = identity.kind == ProbeKind::uretprobe;
+        add_site(site, id, is_return ? ProbeProgram::return_hit : ProbeProgram::hit);
+        if (!is_span) continue;
         const auto end = add_program(identity, HitRole::span_end, site.return_arguments, point);
         add_site(site, end, ProbeProgram::return_hit);
     }
-}
-
-void PlanBuilder::add_tracepoint(const ProbeIdentity& identity,
-                                 std::vector<ProbeArgument> arguments) {
-    if (!is_new(identity)) return;
-    auto& point = add_point(identity, model::PointKind::instant);
-    point.arguments = settle({&arguments});
-    const auto id = add_program(identity, HitRole::instant, arguments, point);
-    plan_.tracepoints.push_back({identity.category, identity.name, id});
+    plan_.points.push_back(std::move(point));
 }
 
 }  // namespace tracer

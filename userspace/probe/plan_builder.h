@@ -3,6 +3,7 @@
 
 #include "probe/attach_plan.h"
 #include "probe/probe_argument.h"
+#include "probe/probe_spec.h"
 #include "probe/target_files.h"
 
 #include <map>
@@ -14,7 +15,7 @@ namespace tracer {
 
 // One place of one probe, resolved.
 struct ProbeSite {
-    TargetFile file;
+    TargetFile file;  // none of a tracepoint
     uint64_t file_offset = 0;
     uint64_t semaphore_offset = 0;
     std::vector<ProbeArgument> arguments;
@@ -26,35 +27,66 @@ struct ProbeIdentity {
     std::string category;
     std::string name;
     std::string spec;  // its text without wildcards, for the summary
-    // Not empty: the same key twice is one probe (a wildcard and a name may meet).
-    std::string key;
+    ProbeKind kind = ProbeKind::usdt;
+    bool is_pattern = false;  // found by a wildcard
+    bool has_args = false;    // with the arguments that its text names,
+    std::string args;         // spelled in one way
 };
 
-// Collects resolved probes into a plan: gives out probe ids and points, settles the types of
-// probes whose sites differ, and lays out records.
+// Of the probe called `category` and `name` that `spec`, maybe with wildcards, stands for. `text`:
+// what it is called alone.
+[[nodiscard]] ProbeIdentity identity_of_probe(const ProbeSpec& spec,
+                                              std::string category,
+                                              std::string name,
+                                              std::string text);
+
+// Collects resolved probes into a plan: settles which of them has a place that several name, gives
+// out probe ids and points, settles the types of probes whose sites differ, and lays out records.
+//
+// A place is attached once for each kind of probe, or every hit would be recorded twice. It goes to
+// the most particular probe: one that names its arguments before one that takes the default ones,
+// one without wildcards before one with them, the first before the second.
 class PlanBuilder {
 public:
-    // True at the sites of which a function's return is caught.
-    enum class At : uint8_t { entry, function_return };
-
-    void add_instant(const ProbeIdentity& identity, At at, std::vector<ProbeSite> sites);
-    void add_span(const ProbeIdentity& identity, std::vector<ProbeSite> sites);
-    void add_tracepoint(const ProbeIdentity& identity, std::vector<ProbeArgument> arguments);
+    void add(ProbeIdentity identity, std::vector<ProbeSite> sites);
 
     // Each text once.
     void warn(const std::string& text);
 
-    [[nodiscard]] size_t program_count() const { return plan_.programs.size(); }
-    [[nodiscard]] AttachPlan finish() && { return std::move(plan_); }
+    // Of the probes added so far.
+    [[nodiscard]] size_t program_count() const { return program_count_; }
+    [[nodiscard]] AttachPlan finish() &&;
 
 private:
     using Arguments = std::vector<ProbeArgument>;
 
-    [[nodiscard]] bool is_new(const ProbeIdentity& identity);
-    model::Point& add_point(const ProbeIdentity& identity, model::PointKind kind);
+    struct Candidate {
+        ProbeIdentity identity;
+        std::vector<ProbeSite> sites;
+    };
+    // Two USDT probes may share a nop, so the name is part of their place; two names of a function
+    // are one place.
+    struct Place {
+        ProbeKind kind{};
+        std::string file;  // its open_path
+        uint64_t file_offset = 0;
+        std::string name;
+        auto operator<=>(const Place&) const = default;
+    };
+    struct Owner {
+        size_t candidate = 0;
+        size_t site = 0;
+        bool operator==(const Owner&) const = default;
+    };
+
+    [[nodiscard]] static Place place_of(const ProbeIdentity& identity, const ProbeSite& site);
+    // Leaves a candidate the sites that are its own; tells of those that the user named and that
+    // are recorded in another way.
+    void keep_own_sites(size_t candidate);
+    void emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites);
     // Brings the sites' lists to one length, and returns what they are together.
     static std::vector<model::Argument> settle(const std::vector<Arguments*>& lists);
-    // Adds a program and its definition; returns the probe id. `stack_slot`: slot 0 is rsp.
+    // Adds a program and its definition; returns the probe id. Slot 0 of a span's is rsp.
     uint32_t add_program(const ProbeIdentity& identity,
                          HitRole role,
                          const Arguments& arguments,
@@ -63,9 +95,11 @@ private:
     // Whether an argument lies on a page that may not be in memory.
     [[nodiscard]] bool may_fault(uint32_t probe_id) const;
 
+    std::vector<Candidate> candidates_;
+    std::map<Place, Owner> owners_;
+    size_t program_count_ = 0;
     AttachPlan plan_;
     std::map<std::string, size_t> file_indexes_;  // by open_path
-    std::set<std::string> keys_;
     std::set<std::string> warned_;
 };
 

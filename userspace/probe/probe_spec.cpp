@@ -19,6 +19,9 @@ namespace tracer {
 namespace {
 
 constexpr size_t kTextBytesMax = 8192;
+// Six are in registers (System V ABI for x86-64, 3.2.3), further ones on the stack, where no bound
+// is known: as many of those as make up what one probe records at most.
+constexpr size_t kFunctionArgumentsMax = TR_ARGS_MAX;
 
 struct KindName {
     std::string_view word;
@@ -61,6 +64,18 @@ bool is_word_char(char c) {
 
 bool is_space(char c) {
     return c == ' ' || c == '\t';
+}
+
+// N of "argN", written without needless zeros.
+std::optional<size_t> argument_number(std::string_view text) {
+    constexpr std::string_view kPrefix = "arg";
+    if (!text.starts_with(kPrefix)) return std::nullopt;
+    text.remove_prefix(kPrefix.size());
+    size_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
+    if (text.size() > 1 && text[0] == '0') return std::nullopt;
+    return number;
 }
 
 struct Token {
@@ -336,10 +351,8 @@ private:
             return fail_at(text_, word.offset, word.length, "expected the name of a field");
         }
         const bool is_return = text == "ret";
-        const bool is_argument =
-            text.size() > 3 && text.size() <= 5 && text.starts_with("arg") &&
-            std::all_of(text.begin() + 3, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-        if (!is_return && !is_argument) {
+        const auto number = argument_number(text);
+        if (!is_return && !number) {
             return fail_at(text_, word.offset, word.length, "expected arg0, arg1, ... or ret",
                            "for example (arg0:str, n=arg1:u32)");
         }
@@ -348,10 +361,17 @@ private:
                            "ret is known only when a function returns",
                            "use ur:PATH:symbol or span:PATH:symbol");
         }
-        if (is_argument && spec_.kind == ProbeKind::uretprobe) {
+        if (number && spec_.kind == ProbeKind::uretprobe) {
             return fail_at(text_, word.offset, word.length,
                            "a function's arguments are gone when it returns",
                            "use span:PATH:symbol to have both its arguments and ret");
+        }
+        // A USDT note says how many there are; of a function nothing does.
+        if (number && spec_.kind != ProbeKind::usdt && *number >= kFunctionArgumentsMax) {
+            return fail_at(text_, word.offset, word.length,
+                           fmt::format("a function's arguments can be read up to arg{}",
+                                       kFunctionArgumentsMax - 1),
+                           "arg0 to arg5 are in registers, arg6 to arg11 on the stack");
         }
         return {};
     }

@@ -7,6 +7,8 @@
 //
 //   args   := arg {"," arg}        arg := [label "="] operand [":" type]
 //   operand:= argN | ret | NAME (a tracepoint's field)
+//             of functions arg0 to arg5 are in registers; arg6 to arg11 are read from the stack,
+//             and are whatever lies there when the function has fewer
 //   type   := s8|s16|s32|s64|u8|u16|u32|u64|ptr|bool|f32|f64|str
 //
 // provider, name, symbol and category may hold the wildcards * and ?. A part with ':' or '(' in it

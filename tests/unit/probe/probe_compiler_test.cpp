@@ -14,7 +14,10 @@ namespace {
 
 using model::ValueType;
 using test::ElfBuilder;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProbeCompiler : public ::testing::Test {
 protected:
@@ -220,9 +223,87 @@ TEST_F(ProbeCompiler, WildcardsTakeEachPlaceOnce) {
     EXPECT_EQ(compile("u:app:help*").points.size(), 1u);
     EXPECT_EQ(compile("usdt:a*:*").points.size(), 4u);
     EXPECT_EQ(compile("usdt:a*:start(arg5)").programs[0].args[0].form, TR_ARG_UNREADABLE);
-    auto twice = try_compile({"usdt:app:*", "usdt:app:start"});
-    ASSERT_TRUE(twice);
-    EXPECT_EQ(twice->points.size(), 4u);
+}
+
+// What of a plan a user sees: texts of the probes, each with its number of arguments.
+std::vector<std::string> probes_of(const AttachPlan& plan) {
+    std::vector<std::string> texts;
+    for (const auto& probe : plan.probes) {
+        texts.push_back(probe.spec + " " + std::to_string(probe.slots.size()));
+    }
+    return texts;
+}
+
+TEST_F(ProbeCompiler, AttachesEachPlaceOnceHoweverOftenItIsNamed) {
+    const auto path = add_file("app", app());
+    using Texts = std::vector<std::string>;
+    const std::vector<Texts> same = {{"usdt:app:start", "usdt:app:start"},
+                                     {"usdt:app:start(arg0)", "usdt:app:start(arg0)"},
+                                     {"usdt:app:start", "usdt:" + path + ":app:start"},
+                                     {"u:app:work", "u:" + path + ":work"},
+                                     {"u:app:work+4(arg0)", "u:app:work+0x4( arg0 )"},
+                                     {"ur:app:work", "ur:app:w*"},
+                                     {"u:app:help_alias", "u:app:help*"},
+                                     {"t:sched:sched_switch", "t:sched:sched_sw*"}};
+    for (const auto& texts : same) {
+        const auto plan = try_compile(texts);
+        ASSERT_TRUE(plan) << texts[0];
+        EXPECT_EQ(plan->programs.size(), 1u) << texts[0];
+        EXPECT_EQ(plan->points.size(), 1u) << texts[0];
+        EXPECT_EQ(plan->probes.at(0).spec, texts[0]);
+        EXPECT_THAT(plan->warnings, Not(Contains(HasSubstr("the same place"))));
+    }
+    const auto spans = try_compile({"span:app:work", "span:app:*"});
+    ASSERT_TRUE(spans);
+    EXPECT_EQ(spans->programs.size(), 4u);
+    // Kinds record different things of one place.
+    const auto kinds = try_compile({"u:app:work", "ur:app:work", "span:app:work"});
+    ASSERT_TRUE(kinds);
+    EXPECT_EQ(kinds->programs.size(), 4u);
+}
+
+TEST_F(ProbeCompiler, APlaceGoesToTheMostParticularProbe) {
+    add_file("app", app());
+    auto plan = try_compile({"usdt:app:*", "usdt:app:start(n=arg0)"});
+    ASSERT_TRUE(plan);
+    EXPECT_THAT(probes_of(*plan),
+                ElementsAre("usdt:app:many 2", "usdt:app:many 2", "usdt:app:odd 2",
+                            "usdt:app:stop 2", "usdt:app:start(n=arg0) 1"));
+    EXPECT_EQ(plan->points.size(), 4u);
+    for (size_t i = 0; i < plan->points.size(); ++i) {
+        EXPECT_EQ(static_cast<size_t>(plan->points[i].index), i);
+    }
+    plan = try_compile({"u:app:*(arg0,arg1)", "u:app:work(arg0)", "u:app:helper"});
+    ASSERT_TRUE(plan);
+    EXPECT_THAT(probes_of(*plan),
+                ElementsAre("u:app:help_alias(arg0,arg1) 2", "u:app:work(arg0) 1"));
+    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("u:app:helper is the same place as")));
+    plan = try_compile({"t:sched:*", "t:sched:sched_switch(prev_pid)"});
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->probes.back().spec, "t:sched:sched_switch(prev_pid)");
+    EXPECT_EQ(plan->tracepoints.size(), plan->points.size());
+}
+
+TEST_F(ProbeCompiler, TellsOfArgumentsThatAnotherTextsTake) {
+    add_file("app", app());
+    auto plan = try_compile({"u:app:work(arg0)", "u:app:work(arg1:u32)"});
+    ASSERT_TRUE(plan);
+    EXPECT_THAT(probes_of(*plan), ElementsAre("u:app:work(arg0) 1"));
+    EXPECT_THAT(
+        plan->warnings,
+        ElementsAre(HasSubstr("u:app:work(arg1:u32) is the same place as u:app:work(arg0)")));
+}
+
+TEST_F(ProbeCompiler, AProbeKeepsTheFilesThatNobodyElseNamed) {
+    const auto one = add_file("one", ElfBuilder().note("lib", "hit", "4@%edi", kText));
+    add_file("two", ElfBuilder().note("lib", "hit", "4@%edi", kText + 1));
+    auto plan = try_compile({"usdt:lib:hit", "usdt:" + one + ":lib:hit(x=arg0)"});
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->points.size(), 2u);
+    EXPECT_EQ(plan->points[0].arguments.at(0).name, "arg0");
+    EXPECT_EQ(plan->points[1].arguments.at(0).name, "x");
+    EXPECT_EQ(plan->programs.size(), 2u);
+    EXPECT_EQ(plan->files.size(), 2u);
 }
 
 TEST_F(ProbeCompiler, FunctionsOfOneNameInSeveralFilesStayApart) {

@@ -109,6 +109,19 @@ TEST(ProbeSpec, PointsAtTheToken) {
     EXPECT_THAT(refusal("usdt:é:n(argh)"), ::testing::EndsWith("\n           ^^^^"));
 }
 
+TEST(ProbeSpec, BoundsTheArgumentsOfFunctionsButNotOfNotes) {
+    EXPECT_EQ(parse("u:app:f(arg11)").args[0].operand, "arg11");
+    EXPECT_EQ(parse("usdt:a:b(arg12)").args[0].operand, "arg12");
+    for (const std::string kind : {"u", "span"}) {
+        EXPECT_EQ(pointed_at(kind + ":app:f(arg0, x=arg12:u32)"), "arg12");
+        EXPECT_EQ(pointed_at(kind + ":app:f(arg99)"), "arg99");
+    }
+    const auto error = parse_probe_spec("u:app:f(arg12)").error();
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.what, HasSubstr("up to arg11"));
+    EXPECT_THAT(error.hint, HasSubstr("on the stack"));
+}
+
 TEST(ProbeSpec, RefusesEveryCutText) {
     const std::string_view whole = "usdt:/usr/bin/x:provider:name(a=arg0:str)";
     for (size_t length = 0; length < whole.size(); ++length) {
@@ -144,7 +157,8 @@ TEST(ProbeSpec, RefusesTooMuch) {
     EXPECT_THAT(refusal("u:app:f+99999999999999999999"), HasSubstr("offset"));
     EXPECT_THAT(refusal("u:app:+4"), HasSubstr("offset without a symbol"));
     EXPECT_THAT(refusal("usdt:a:b(arg0,)"), HasSubstr("expected arg0"));
-    EXPECT_THAT(refusal("usdt:a:b(arg9999)"), HasSubstr("expected arg0"));
+    EXPECT_THAT(refusal("usdt:a:b(arg99999999999999999999)"), HasSubstr("expected arg0"));
+    EXPECT_THAT(refusal("usdt:a:b(arg01)"), HasSubstr("expected arg0"));
     EXPECT_THAT(refusal("u:app"), HasSubstr("expected u:PATH:symbol"));
     EXPECT_THAT(refusal("u"), HasSubstr("expected ':'"));
 }

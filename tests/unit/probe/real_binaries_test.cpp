@@ -156,7 +156,8 @@ TEST(RealBinaries, FunctionLinesCompile) {
     compile_options.allow_nop5 = true;
     auto plan = compile_probes(specs, files, compile_options);
     ASSERT_TRUE(plan) << plan.error().what;
-    EXPECT_GE(site_count(*plan), 300u);
+    // Some functions have several names; each further one is told of.
+    EXPECT_GE(site_count(*plan) + plan->warnings.size(), 300u);
     EXPECT_EQ(plan->points[0].category, "libstdc++.so.6");
 }
 
