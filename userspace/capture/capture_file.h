@@ -30,6 +30,7 @@
 
 #include "capture/probe_definition.h"
 #include "capture/record_handler.h"
+#include "capture/stale_bytes.h"
 #include "tracer/abi/stats.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
@@ -95,6 +96,7 @@ private:
     void append_output_gap(uint64_t end_ns);
 
     ByteSink& sink_;
+    StaleBytes stale_;
     std::vector<std::byte> block_;  // records of the block under way
     uint64_t block_records_ = 0;
     uint64_t newest_ns_ = 0;       // of the records taken so far

@@ -46,6 +46,7 @@ Status CaptureWriter::open(const RecordingDefinitions& definitions) {
     put(out, 10, static_cast<uint16_t>(TR_ABI_MINOR));
     put(out, 12, uint32_t{0});
     sink_.commit(kFileHeaderBytes);
+    stale_.add(definitions.probes);
     TR_ASSIGN(const auto parts, definitions_to_json(definitions, true));
     return write_json(CaptureBlock::definitions, parts);
 }
@@ -53,6 +54,7 @@ Status CaptureWriter::open(const RecordingDefinitions& definitions) {
 Status CaptureWriter::add(const std::vector<model::Point>& points,
                           const std::vector<ProbeDefinition>& probes) {
     flush();
+    stale_.add(probes);
     RecordingDefinitions added;
     added.points = points;
     added.probes = probes;
@@ -104,7 +106,9 @@ void CaptureWriter::on_record(std::span<const std::byte> record) {
         block_first_ns_ = time_ns;
         if (gap_records_ != 0) append_output_gap(time_ns);
     }
+    const size_t offset = block_.size();
     block_.insert(block_.end(), record.begin(), record.end());
+    stale_.clear(std::span(block_).subspan(offset));
     ++block_records_;
     newest_ns_ = std::max(newest_ns_, time_ns);
 }

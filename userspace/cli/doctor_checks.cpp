@@ -34,6 +34,15 @@ FeatureCheck check_rights(const Privilege& privilege) {
     return check;
 }
 
+FeatureCheck check_process_ids() {
+    const auto found = check_pid_namespace(read_pid_namespace());
+    return {.name = "process ids",
+            .ok = found.has_value(),
+            .needed = true,
+            .detail = found ? "those of the kernel" : found.error().what,
+            .cure = found ? "" : "docker run --pid=host ... (or run tracer outside)"};
+}
+
 FeatureCheck check_btf() {
     const auto found = check_kernel_types();
     return {.name = "kernel types (BTF)",
@@ -106,8 +115,8 @@ FeatureCheck check_real_time() {
 }  // namespace
 
 std::vector<FeatureCheck> check_machine(const Privilege& privilege) {
-    std::vector<FeatureCheck> checks{check_rights(privilege), check_btf(), check_lockdown(),
-                                     check_ring_memory()};
+    std::vector<FeatureCheck> checks{check_rights(privilege), check_process_ids(), check_btf(),
+                                     check_lockdown(), check_ring_memory()};
     // Without rights these would be missing for that reason alone, which is said already.
     if (privilege.can_trace()) {
         checks.push_back(check_tracefs());

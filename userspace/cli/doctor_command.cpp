@@ -4,10 +4,10 @@
 #include "cli/commands.h"
 #include "cli/doctor_checks.h"
 #include "cli/kernel_side.h"
+#include "cli/print.h"
+#include "session/human.h"
 
 #include <cstdio>
-
-#include <fmt/format.h>
 
 namespace tracer {
 
@@ -18,8 +18,8 @@ Result<int> run_doctor(const DoctorCommand& command) {
         const auto kernel = check_kernel_side();
         checks.insert(checks.end(), kernel.begin(), kernel.end());
     }
-    fmt::print("{}", command.json ? checks_json(checks) : checks_text(checks));
-    std::fflush(stdout);
+    put_text(stdout, command.json ? checks_json(checks) : checks_text(checks));
+    TR_TRY(finish_standard_output());
     return can_trace(checks) ? 0 : exit_status(ErrorCode::missing_feature);
 }
 

@@ -4,9 +4,14 @@
 // the processes named, one file, every running program's, or for a pattern that begins with "t:"
 // the kernel's tracepoints. Remarks and counts go to standard error.
 #include "cli/commands.h"
+#include "cli/print.h"
+#include "probe/nearest.h"
 #include "probe/probe_list.h"
+#include "probe/probe_spec.h"
 #include "probe/target_files.h"
+#include "probe/wildcard.h"
 #include "session/human.h"
+#include "symbol/elf_file.h"
 #include "symbol/tracefs.h"
 
 #include <cerrno>
@@ -14,6 +19,7 @@
 #include <filesystem>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +31,7 @@ constexpr std::string_view kTracepoints = "t:";
 
 void print_probe(const ListedProbe& probe, bool json) {
     if (!json) {
-        fmt::print("{}\n", probe.line);
+        put_text(stdout, probe.line + "\n");
         return;
     }
     using Json = nlohmann::ordered_json;
@@ -33,7 +39,7 @@ void print_probe(const ListedProbe& probe, bool json) {
                       {"sites", probe.site_count},
                       {"semaphore", probe.has_semaphore},
                       {"remark", probe.remark}};
-    fmt::print("{}\n", row.dump(-1, ' ', false, Json::error_handler_t::replace));
+    put_text(stdout, row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<TargetFiles> files_to_list(const ListCommand& command) {
@@ -50,6 +56,12 @@ Result<TargetFiles> files_to_list(const ListCommand& command) {
     if (access(command.file.c_str(), R_OK) == 0) {
         // Absolute, because a line is pasted behind -e, where a bare name means a mapped file.
         const auto path = std::filesystem::absolute(command.file).lexically_normal().string();
+        // A file that was named is not passed over like one of many.
+        TR_ASSIGN(const auto elf, ElfFile::open(path));
+        if (elf.is_debug_only()) {
+            return fail(ErrorCode::bad_input, fmt::format("{} holds debug information only", path),
+                        "name the program or library itself");
+        }
         files.add_file({.open_path = path, .shown_path = path});
         return files;
     }
@@ -63,6 +75,21 @@ Result<TargetFiles> files_to_list(const ListCommand& command) {
     return fail_errno(sys_errno == EACCES ? ErrorCode::permission : ErrorCode::not_found, sys_errno,
                       fmt::format("read {}", command.file),
                       "give the path of a program or library, or the name of one that is mapped");
+}
+
+// What the pattern may have meant. Measured only when nothing fits: it costs more than the list.
+std::string nearest_hint(const TargetFiles& files, ListOptions options) {
+    if (has_wildcard(options.pattern)) return {};
+    const bool has_provider = options.pattern.find(':') != std::string::npos;
+    NearestNames nearest(std::exchange(options.pattern, {}));
+    static_cast<void>(list_probes(files, options, [&](const ListedProbe& probe) {
+        const auto spec = parse_probe_spec(probe.line);
+        if (!spec) return;
+        // A function's is the name of its file.
+        const std::string provider(spec->provider.empty() ? base_name(spec->path) : spec->provider);
+        nearest.offer(has_provider ? provider + ":" + spec->name : spec->name);
+    }));
+    return nearest.hint();
 }
 
 // A pattern may be a whole -e text cut short ("usdt:python:*"): its kind narrows what is listed.
@@ -90,6 +117,7 @@ Result<int> run_list(const ListCommand& command) {
         printed += 1;
     };
     std::string searched;
+    std::string nearest;
     const std::string_view pattern = command.pattern;
     if (pattern.starts_with(kTracepoints)) {
         TR_ASSIGN(const auto catalog, Tracefs::open());
@@ -99,20 +127,19 @@ Result<int> run_list(const ListCommand& command) {
         TR_ASSIGN(const auto files, files_to_list(command));
         const ListOutcome outcome = list_probes(files, list_options(pattern), print);
         searched = files.describe();
+        if (printed == 0 && !pattern.empty()) nearest = nearest_hint(files, list_options(pattern));
         if (outcome.files_unreadable > 0) {
             searched += fmt::format(", {} of which could not be read as 64-bit ELF",
                                     human_count(outcome.files_unreadable));
         }
     }
-    if (std::fflush(stdout) != 0) {
-        return fail_errno(ErrorCode::io, errno, "write the list");
-    }
+    TR_TRY(finish_standard_output());
     if (printed > 0) return 0;
     return fail(ErrorCode::not_found,
-                pattern.empty() ? std::string("neither USDT probes nor function symbols (stripped)")
-                                : fmt::format("nothing fits the pattern {}", pattern),
-                fmt::format("searched {}{}", searched,
-                            pattern.empty() ? "; debug symbols are in packages NAME-dbgsym" : ""));
+                pattern.empty()
+                    ? std::string("neither USDT probes nor function symbols (stripped)")
+                    : fmt::format("nothing fits the pattern {} (searched {})", pattern, searched),
+                pattern.empty() ? "debug symbols are in packages NAME-dbgsym" : std::move(nearest));
 }
 
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/print.h"
+#include "cli/standard_streams.h"
 
 #include <cstdio>
 #include <string>
@@ -28,6 +29,7 @@ struct RunCommand {
     }
     tracer::Result<int> operator()(const tracer::PrintCommand& command) const {
         std::fputs(command.text.c_str(), stdout);
+        TR_TRY(tracer::finish_standard_output());
         return 0;
     }
 };
@@ -36,6 +38,7 @@ struct RunCommand {
 
 // NOLINTNEXTLINE(bugprone-exception-escape): only memory can run out, and then there is no report
 int main(int argc, char** argv) {
+    tracer::occupy_closed_standard_streams();
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const auto command = tracer::parse_command_line(arguments);
     if (!command) return tracer::report_error(command.error());

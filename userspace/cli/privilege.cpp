@@ -5,6 +5,7 @@
 // /proc/self/status for the effective capabilities.
 #include "cli/privilege.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <unistd.h>
@@ -41,6 +42,20 @@ Status check_privilege(const Privilege& privilege) {
     return fail(ErrorCode::permission,
                 "recording needs root, or the capabilities CAP_BPF and CAP_PERFMON",
                 "sudo tracer ...");
+}
+
+Status check_pid_namespace(const std::string& link) {
+    // PROC_PID_INIT_INO of the kernel (include/linux/proc_ns.h since 3.8), the same everywhere.
+    if (link.empty() || link == "pid:[4026531836]") return {};
+    return fail(ErrorCode::missing_feature,
+                "process ids are a container's own here, not those that the kernel records",
+                "run tracer outside, where --pid takes the container's processes by their outer "
+                "ids; or give the container the host's ids (docker run --pid=host)");
+}
+
+std::string read_pid_namespace() {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
 }
 
 Status check_kernel_types() {

@@ -4,6 +4,7 @@
 #include "tracer/base/result.h"
 
 #include <cstdint>
+#include <string>
 
 namespace tracer {
 
@@ -22,6 +23,12 @@ struct Privilege {
 
 // A missing_feature error unless the kernel describes its types (BTF).
 [[nodiscard]] Status check_kernel_types();
+
+// A missing_feature error inside a pid namespace (a container): the kernel side knows tasks by the
+// ids of the first namespace, so --pid would mean others, and we could not tell ourselves from
+// them. `link`: what /proc/self/ns/pid leads to; empty (no /proc): taken for the first one.
+[[nodiscard]] Status check_pid_namespace(const std::string& link);
+[[nodiscard]] std::string read_pid_namespace();
 
 inline constexpr const char* kKernelTypesPath = "/sys/kernel/btf/vmlinux";
 

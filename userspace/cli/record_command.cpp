@@ -78,6 +78,7 @@ Status Preparation::prepare() {
     TR_ASSIGN(specs_, parse_probes(command_.probes));
     TR_TRY(find_targets());
     TR_TRY(check_privilege(read_privilege()));
+    TR_TRY(check_pid_namespace(read_pid_namespace()));
     TR_TRY(check_kernel_types());
     TR_ASSIGN(plan_, plan_probes(specs_, command_, targets_));
     // Before the first thread and the child: both inherit what happens to signals.
@@ -155,8 +156,10 @@ RecordingDefinitions Preparation::definitions() const {
 void Preparation::say_what_is_recorded() const {
     size_t sites = plan_.tracepoints.size();
     for (const AttachFile& file : plan_.files) sites += file.sites.size();
-    fmt::print(stderr, "tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
-               target_.path, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_));
+    put_text(stderr,
+             fmt::format("tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
+                         target_.path == "-" ? "standard output" : target_.path, sites,
+                         sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
 }
 
 Result<int> Preparation::run() {
@@ -173,8 +176,9 @@ Result<int> Preparation::run() {
     if (!command_.verbosity.quiet) {
         options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
         options.on_attached = [this] { say_what_is_recorded(); };
+        options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
         for (const std::string& text : plan_.warnings) {
-            fmt::print(stderr, "tracer: warning: {}\n", text);
+            put_text(stderr, fmt::format("tracer: warning: {}\n", text));
         }
     }
     auto result =

@@ -28,6 +28,7 @@ struct AttachSite {
     uint64_t semaphore_offset = 0;  // file offset of the USDT semaphore; 0: none
     uint32_t probe_id = 0;          // the cookie: index into the plan's programs
     ProbeProgram program = ProbeProgram::hit;
+    bool may_fail = false;  // a wildcard found it: left out where the kernel refuses it
 };
 
 // All sites in one file. `open_path` leads to the very inode that runs (/proc/PID/map_files/...,

@@ -58,17 +58,24 @@ private:
         TR_ASSIGN(const auto format, catalog_.format(category, name));
         TR_ASSIGN(const auto wanted, wanted_arguments(format));
         ProbeSite site;
+        // A wildcard's tracepoints differ: those without a field, or with one of another type, mark
+        // it missing.
+        const bool is_pattern = has_wildcard(spec_.name) || has_wildcard(spec_.provider);
         for (const auto& arg : wanted) {
             const auto* field = find_field(format, arg.operand);
             if (field == nullptr) {
-                if (!has_wildcard(spec_.name) && !has_wildcard(spec_.provider)) {
-                    return no_field(format, arg);
-                }
+                if (!is_pattern) return no_field(format, arg);
                 site.arguments.push_back(missing_argument(arg.label));
                 continue;
             }
-            TR_ASSIGN(auto argument, argument_of_field(spec_, arg, *field, category == "syscalls"));
-            site.arguments.push_back(std::move(argument));
+            auto argument = argument_of_field(spec_, arg, *field, category == "syscalls");
+            if (!argument && !is_pattern) return tl::unexpected(std::move(argument).error());
+            if (!argument) {
+                context_.builder.warn(fmt::format("{}:{}: {} ({}) is no {}; left out", category,
+                                                  name, field->name, field->type,
+                                                  arg_type_name(arg.type)));
+            }
+            site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
         auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, category, name));
         context_.builder.add(std::move(identity), {std::move(site)});

@@ -42,6 +42,12 @@ public:
     }
 
 private:
+    // A wildcard's probes differ: those without an argument, or with one of another type, mark it
+    // missing.
+    [[nodiscard]] bool is_pattern() const {
+        return has_wildcard(spec_.name) || has_wildcard(spec_.provider);
+    }
+
     Status search() {
         if (spec_.path.empty()) {
             // Whatever is mapped may be anything: only files with notes count.
@@ -89,11 +95,16 @@ private:
 
     // Likeness is only measured now: it costs more than the search itself.
     std::string nearest_hint() const {
-        NearestNames nearest(spec_.provider + ":" + spec_.name);
+        // Where the name is a wildcard, only the provider can be a slip.
+        const bool by_provider = has_wildcard(spec_.name);
+        NearestNames nearest(by_provider ? spec_.provider : spec_.provider + ":" + spec_.name);
         for (auto* file : searched_) {
             auto notes = file->notes();
             if (!notes) continue;
-            for (const auto& note : (*notes)->notes) nearest.offer(note.provider + ":" + note.name);
+            for (const auto& note : (*notes)->notes) {
+                if (by_provider && note.provider == spec_.provider) continue;
+                nearest.offer(by_provider ? note.provider : note.provider + ":" + note.name);
+            }
         }
         return nearest.hint();
     }
@@ -111,10 +122,11 @@ private:
                 "no file searched has USDT probes; a program that a script or wrapper starts is "
                 "named by its file: usdt:PATH:provider:name";
         }
-        return fail(ErrorCode::not_found,
-                    fmt::format("no USDT probe {}:{} ({}: {} sites of other probes)",
-                                spec_.provider, spec_.name, where, notes_seen_),
-                    std::move(hint));
+        return fail(
+            ErrorCode::not_found,
+            fmt::format("no USDT probe {}:{} ({}: {} site{} of other probes)", spec_.provider,
+                        spec_.name, where, notes_seen_, notes_seen_ == 1 ? "" : "s"),
+            std::move(hint));
     }
 
     Status add_probe(const std::string& provider,
@@ -148,11 +160,9 @@ private:
             }
             return wanted;
         }
-        const bool is_pattern = has_wildcard(spec_.name) || has_wildcard(spec_.provider);
         for (const auto& arg : spec_.args) {
             const size_t index = argument_index(arg);
-            // A wildcard's probes differ: those with fewer arguments mark it missing.
-            if ((index < count || is_pattern) && index < TR_ARGS_MAX) continue;
+            if ((index < count || is_pattern()) && index < TR_ARGS_MAX) continue;
             return fail_at(
                 spec_.text, arg.text_offset, arg.operand.size(),
                 index < count
@@ -187,8 +197,14 @@ private:
                                                   note.provider, note.name, site.file.shown_path,
                                                   index, operand.text, operand.reason));
             }
-            TR_ASSIGN(auto argument, argument_of_operand(spec_, arg, operand));
-            site.arguments.push_back(std::move(argument));
+            auto argument = argument_of_operand(spec_, arg, operand);
+            if (!argument && !is_pattern()) return tl::unexpected(std::move(argument).error());
+            if (!argument) {
+                context_.builder.warn(fmt::format("{}:{} in {}: arg{} ({}) is no {}; left out",
+                                                  note.provider, note.name, site.file.shown_path,
+                                                  index, operand.text, arg_type_name(arg.type)));
+            }
+            site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
         return site;
     }

@@ -11,16 +11,19 @@
 
 #include "probe/kernel_objects.h"
 #include "probe/libbpf_log.h"
+#include "probe/place_pieces.h"
 #include "probe/uprobe_link.h"
 #include "symbol/tracefs.h"
 #include "tracer_bpf.skel.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <linux/perf_event.h>
 #include <map>
+#include <span>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -69,7 +72,9 @@ private:
     Status attach_tracing(bpf_program* program);
     Status attach_tasks();
     Status attach_scheduler();
-    Status attach_file(const AttachFile& file);
+    Status attach_file(const AttachFile& file, const std::function<Status()>& stop);
+    Status attach_sites(const AttachFile& file, std::span<const AttachSite> sites);
+    Status leave_out(const AttachFile& file, const AttachSite& site, Error error);
     Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
     Status snapshot_tasks();
     void set_drain_awake(bool awake);
@@ -118,7 +123,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     TR_TRY(snapshot_tasks());
     for (const AttachFile& file : plan_.files) {
         TR_TRY(stop());
-        TR_TRY(attach_file(file));
+        TR_TRY(attach_file(file, stop));
     }
     if (!plan_.tracepoints.empty()) {
         TR_ASSIGN(const auto tracefs, Tracefs::open());
@@ -185,32 +190,58 @@ Status LiveRecorder::snapshot_tasks() {
     return {};
 }
 
-Status LiveRecorder::attach_file(const AttachFile& file) {
-    std::map<ProbeProgram, std::vector<UprobePlace>> by_program;
-    for (const AttachSite& site : file.sites) {
-        by_program[site.program].push_back(
-            {site.file_offset, site.semaphore_offset, site.probe_id});
+Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Status()>& stop) {
+    std::map<ProbeProgram, std::vector<AttachSite>> by_program;
+    for (const AttachSite& site : file.sites) by_program[site.program].push_back(site);
+    // One link holds any number of places, a perf event each takes a while: ^C is asked for
+    // between.
+    constexpr size_t kPerfEventsAtOnce = 16;
+    for (const auto& [kind, sites] : by_program) {
+        const size_t piece_max = objects_->uses_uprobe_multi() ? sites.size() : kPerfEventsAtOnce;
+        TR_TRY(attach_in_pieces(
+            sites.size(), piece_max,
+            [&](PlaceRange piece) -> Status {
+                if (auto stopped = stop(); !stopped) return stopped;
+                return attach_sites(file, std::span(sites).subspan(piece.first, piece.count));
+            },
+            [&](size_t index, Error error) { return leave_out(file, sites[index], error); }));
     }
+    return {};
+}
+
+// Sites of one program.
+Status LiveRecorder::attach_sites(const AttachFile& file, std::span<const AttachSite> sites) {
+    const ProbeProgram kind = sites.front().program;
     const bool one_process =
         options_.pids.size() == 1 && !options_.record_all && !options_.follow_children;
+    const bool sleepable =
+        kind == ProbeProgram::hit_sleepable || kind == ProbeProgram::return_sleepable;
     auto& programs = objects_->skeleton().progs;
-    for (auto& [kind, places] : by_program) {
-        const bool sleepable =
-            kind == ProbeProgram::hit_sleepable || kind == ProbeProgram::return_sleepable;
-        bpf_program* program = sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
-        UprobeRequest request;
-        request.path = file.open_path;
-        request.at_return =
-            kind == ProbeProgram::return_hit || kind == ProbeProgram::return_sleepable;
-        // Saves other processes of the file the run, not the trap. Children would be cut off.
-        request.pid = one_process && options_.tids.empty() ? options_.pids.front() : 0;
-        request.places = std::move(places);
-        auto link = objects_->uses_uprobe_multi()
-                        ? attach_uprobe_multi(bpf_program__fd(program), request)
-                        : attach_uprobe_each(program, request);
-        if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
-        uprobe_links_.push_back(std::move(*link));
+    bpf_program* program = sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
+    UprobeRequest request;
+    request.path = file.open_path;
+    request.at_return = kind == ProbeProgram::return_hit || kind == ProbeProgram::return_sleepable;
+    // Saves other processes of the file the run, not the trap. Children would be cut off.
+    request.pid = one_process && options_.tids.empty() ? options_.pids.front() : 0;
+    for (const AttachSite& site : sites) {
+        request.places.push_back({site.file_offset, site.semaphore_offset, site.probe_id});
     }
+    auto link = objects_->uses_uprobe_multi()
+                    ? attach_uprobe_multi(bpf_program__fd(program), request)
+                    : attach_uprobe_each(program, request);
+    if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
+    uprobe_links_.push_back(std::move(*link));
+    return {};
+}
+
+// A place that the kernel refuses. What the user wrote out must attach or the run fails.
+Status LiveRecorder::leave_out(const AttachFile& file, const AttachSite& site, Error error) {
+    const auto probe =
+        std::find_if(plan_.probes.begin(), plan_.probes.end(),
+                     [&](const ProbeDefinition& item) { return item.probe_id == site.probe_id; });
+    const std::string& spec = probe != plan_.probes.end() ? probe->spec : file.shown_path;
+    if (!site.may_fail) return tl::unexpected(std::move(error).within(spec));
+    warnings_.push_back(fmt::format("{}: {}; left out", spec, error.what));
     return {};
 }
 

@@ -217,7 +217,10 @@ bool PlanBuilder::may_fault(uint32_t probe_id) const {
     });
 }
 
-void PlanBuilder::add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgram program) {
+void PlanBuilder::add_site(const ProbeIdentity& identity,
+                           const ProbeSite& site,
+                           uint32_t probe_id,
+                           ProbeProgram program) {
     auto [found, is_added] = file_indexes_.try_emplace(site.file.open_path, plan_.files.size());
     if (is_added) plan_.files.push_back({site.file.open_path, site.file.shown_path, {}});
     if (may_fault(probe_id)) {
@@ -225,7 +228,7 @@ void PlanBuilder::add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgra
         if (program == ProbeProgram::return_hit) program = ProbeProgram::return_sleepable;
     }
     plan_.files[found->second].sites.push_back(
-        {site.file_offset, site.semaphore_offset, probe_id, program});
+        {site.file_offset, site.semaphore_offset, probe_id, program, identity.is_pattern});
 }
 
 void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites) {
@@ -251,10 +254,10 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
             continue;
         }
         const bool is_return = identity.kind == ProbeKind::uretprobe;
-        add_site(site, id, is_return ? ProbeProgram::return_hit : ProbeProgram::hit);
+        add_site(identity, site, id, is_return ? ProbeProgram::return_hit : ProbeProgram::hit);
         if (!is_span) continue;
         const auto end = add_program(identity, HitRole::span_end, site.return_arguments, point);
-        add_site(site, end, ProbeProgram::return_hit);
+        add_site(identity, site, end, ProbeProgram::return_hit);
     }
     plan_.points.push_back(std::move(point));
 }

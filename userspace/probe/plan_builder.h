@@ -91,7 +91,10 @@ private:
                          HitRole role,
                          const Arguments& arguments,
                          const model::Point& point);
-    void add_site(const ProbeSite& site, uint32_t probe_id, ProbeProgram program);
+    void add_site(const ProbeIdentity& identity,
+                  const ProbeSite& site,
+                  uint32_t probe_id,
+                  ProbeProgram program);
     // Whether an argument lies on a page that may not be in memory.
     [[nodiscard]] bool may_fault(uint32_t probe_id) const;
 

@@ -69,23 +69,37 @@ private:
     std::vector<bpf_link*> links_;
 };
 
+Error attach_error(ErrorCode code, int sys_errno, const UprobeRequest& request, std::string hint) {
+    const size_t count = request.places.size();
+    return fail_errno(code, sys_errno,
+                      fmt::format("attach {} probe{}", count, count == 1 ? "" : "s"),
+                      std::move(hint))
+        .value();
+}
+
 Error explain_attach_error(int sys_errno, const UprobeRequest& request) {
-    auto what = fmt::format("attach {} probes in {}: {}", request.places.size(), request.path,
-                            strerrordesc_np(sys_errno));
+    constexpr int kNotSupported = 524;  // ENOTSUPP, which has no text
     switch (sys_errno) {
+        case kNotSupported:
+        case ENOEXEC:
+            return {ErrorCode::bad_input, sys_errno,
+                    "the kernel can put no probe on the instruction there",
+                    "probe a function that calls it or is called by it"};
         case EINVAL:
-            return {ErrorCode::bad_input, sys_errno, std::move(what),
-                    "another tool may hold the same site without its semaphore (dmesg: \"ref_ctr_"
-                    "offset mismatch\"); stop it and try again"};
+            return attach_error(
+                ErrorCode::bad_input, sys_errno, request,
+                "another tool may hold the same site without its semaphore (dmesg: \"ref_ctr_"
+                "offset mismatch\"); stop it and try again");
         case ESRCH:
-            return {ErrorCode::not_found, sys_errno, std::move(what), "the process has ended"};
+            return attach_error(ErrorCode::not_found, sys_errno, request, "the process has ended");
         case ENOENT:
-            return {ErrorCode::not_found, sys_errno, std::move(what), "the file is gone"};
+            return attach_error(ErrorCode::not_found, sys_errno, request, "the file is gone");
         case EPERM:
         case EACCES:
-            return {ErrorCode::permission, sys_errno, std::move(what), "run as root"};
+            return attach_error(ErrorCode::permission, sys_errno, request, "run as root");
         default:
-            return {ErrorCode::missing_feature, sys_errno, std::move(what), "see: tracer doctor"};
+            return attach_error(ErrorCode::missing_feature, sys_errno, request,
+                                "see: tracer doctor");
     }
 }
 

@@ -40,4 +40,8 @@ std::string size_option(uint64_t bytes) {
     return std::to_string(bytes);
 }
 
+void put_text(FILE* stream, std::string_view text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stream));
+}
+
 }  // namespace tracer

@@ -117,6 +117,11 @@ Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool
         return fail(ErrorCode::usage, "-o -: standard output is a terminal, and a trace is binary",
                     "send it to a file or a program: tracer ... -o - | PROGRAM");
     }
+    const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+        return fail(ErrorCode::io, "-o -: standard output is closed",
+                    "send it to a file or a program: tracer ... -o - | PROGRAM");
+    }
     UniqueFd fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
     if (!fd.valid()) return fail_errno(ErrorCode::io, errno, "open standard output");
     options.owner.reset();

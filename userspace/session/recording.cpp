@@ -159,6 +159,7 @@ RecordingResult Recording::stop(EndCause cause) {
     output_.flush();
     // One that came meanwhile asked for what happens next anyway; it must not cost the file's end.
     if (watch_.take_signal()) result.summary.warnings.push_back("interrupted a second time");
+    if (options_.on_closing) options_.on_closing();
     let_signals_kill();
     const Status closed = output_.close();
     result.summary.bytes = output_.bytes();

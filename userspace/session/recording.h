@@ -37,6 +37,9 @@ struct RecordingOptions {
     // On the calling thread; empty: no status line.
     std::function<void(const RecordingStatus&)> on_status;
     std::function<void()> on_attached;  // everything is armed; empty: nobody asks
+    // All is written but what the output has not taken yet, which may last; a signal now ends the
+    // process. Empty: nobody asks.
+    std::function<void()> on_closing;
 };
 
 // What became of the file, beside the numbers: an error does not undo what was recorded.

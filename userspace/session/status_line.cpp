@@ -30,14 +30,14 @@ void StatusLine::show(const RecordingStatus& status) {
 
 void StatusLine::show_text(const std::string& text) {
     if (!is_on_) return;
-    fmt::print(stream_, "\r{:<{}}", text, columns_shown_);
+    put_text(stream_, fmt::format("\r{:<{}}", text, columns_shown_));
     std::fflush(stream_);
     columns_shown_ = text.size();
 }
 
 void StatusLine::clear() {
     if (!is_on_ || columns_shown_ == 0) return;
-    fmt::print(stream_, "\r{:<{}}\r", "", columns_shown_);
+    put_text(stream_, fmt::format("\r{:<{}}\r", "", columns_shown_));
     std::fflush(stream_);
     columns_shown_ = 0;
 }

@@ -116,6 +116,8 @@ void compare(Summary& summary, const SummaryInputs& inputs) {
 }
 
 void warn_if_empty(Summary& summary, const SummaryInputs& inputs) {
+    // What is missing may be just what was hit.
+    if (inputs.abandoned) return;
     uint64_t user_hits = 0;
     uint64_t user_filtered = 0;
     uint64_t all_hits = 0;
@@ -173,6 +175,7 @@ Summary make_summary(const SummaryInputs& inputs) {
     summary.late = inputs.merger.late;
     summary.gaps = inputs.merger.gaps;
     summary.ring_bytes = inputs.ring_bytes;
+    summary.is_checked = !inputs.abandoned;
     add_probes(summary, inputs);
     add_rings(summary, inputs);
     if (summary.loss.ring_full > 0 && inputs.ring_bytes > 0) {

@@ -73,6 +73,7 @@ struct Summary {
     uint64_t ring_bytes = 0;
     uint64_t ring_bytes_enough = 0;  // 0: nothing was lost there
     std::vector<std::string> warnings;
+    bool is_checked = true;  // the sums could be compared: nothing was abandoned or cut off
     std::vector<std::string> disagreements;  // sums that should agree and do not: a bug of ours
 
     // Of everything that should have been recorded, 0..1.

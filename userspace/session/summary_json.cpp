@@ -73,6 +73,7 @@ std::string summary_json(const Summary& summary) {
         {"wakeups_dropped", summary.wakeups_dropped},
         {"late", summary.late},
         {"gaps", summary.gaps},
+        {"checked", summary.is_checked},
         {"agree", summary.disagreements.empty()},
         {"disagreements", summary.disagreements},
         {"warnings", summary.warnings},

@@ -145,7 +145,7 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
         for (const std::string& text : summary.disagreements) {
             fmt::format_to(out, "  {}\n", text);
         }
-    } else if (loss.abandoned == 0) {
+    } else if (summary.is_checked) {
         fmt::format_to(out, "checked: hits = written + lost, for every probe and ring\n");
     }
 }

@@ -236,8 +236,13 @@ Result<std::string> find_program(const std::string& command, const SearchEnviron
     if (command.find('/') != std::string::npos) {
         if (is_executable_file(command)) return command;
         auto file = FileBytes::open(command);
+        if (!file && file.error().sys_errno == ENOENT) {
+            return fail(ErrorCode::not_found, fmt::format("no program {}", command));
+        }
         if (!file) return tl::unexpected(std::move(file).error());
-        return fail(ErrorCode::permission, fmt::format("{} is not executable", command));
+        return fail(
+            ErrorCode::bad_input, fmt::format("{} is not executable", command),
+            fmt::format("chmod +x {}, or name its interpreter: tracer -- sh {}", command, command));
     }
     for (const auto& folder : split(environment.path, ":")) {
         const auto path = (folder.empty() ? std::string(".") : folder) + "/" + command;

@@ -64,5 +64,14 @@ TEST(Privilege, NeedsRootOrBothCapabilities) {
     EXPECT_EQ(refused.error().hint, "sudo tracer ...");
 }
 
+TEST(Privilege, RefusesAContainersOwnProcessIds) {
+    EXPECT_TRUE(check_pid_namespace("pid:[4026531836]"));
+    EXPECT_TRUE(check_pid_namespace(""));
+    const auto refused = check_pid_namespace("pid:[4026532198]");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(exit_status(refused.error().code), 3);
+    EXPECT_NE(refused.error().hint.find("outside"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tracer

@@ -54,5 +54,20 @@ TEST(List, SaysWhatToGiveWhenNothingHasTheName) {
     EXPECT_FALSE(listed.status.error().hint.empty());
 }
 
+TEST(List, SaysWhatThePatternMayHaveMeant) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto listed = list({.file = self, .pattern = "listed_by_the_tset"});
+    ASSERT_FALSE(listed.status.has_value());
+    EXPECT_NE(listed.status.error().what.find("searched " + self), std::string::npos);
+    EXPECT_EQ(listed.status.error().hint, "did you mean listed_by_the_test?");
+}
+
+TEST(List, AFileThatWasNamedIsNotPassedOver) {
+    const auto listed = list({.file = "/etc/passwd"});
+    ASSERT_FALSE(listed.status.has_value());
+    EXPECT_EQ(exit_status(listed.status.error().code), 4);
+    EXPECT_NE(listed.status.error().what.find("not an ELF file"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tracer

@@ -155,6 +155,21 @@ TEST_F(ProbeCompiler, RefusesTypesThatDoNotFit) {
     EXPECT_THAT(refusal("usdt:app:many(arg2)").what, HasSubstr("many has 2 arguments"));
 }
 
+TEST_F(ProbeCompiler, AWildcardsArgumentIsMissingWhereItsTypeDoesNotFit) {
+    add_file("app", app());
+    auto plan = compile("usdt:app:*(arg1:str)");
+    ASSERT_EQ(plan.programs.size(), 5u);
+    EXPECT_THAT(plan.warnings, Contains(HasSubstr("app:stop in ")));
+    EXPECT_THAT(plan.warnings, Contains(HasSubstr("arg1 (4f@%edx) is no str; left out")));
+    for (size_t i = 0; i < plan.probes.size(); ++i) {
+        const bool fits = plan.probes[i].slots[0] == ValueType::string;
+        EXPECT_EQ(plan.programs[i].args[0].form, fits ? TR_ARG_USER_STRING : TR_ARG_UNREADABLE);
+    }
+    EXPECT_EQ(refusal("usdt:app:stop(arg1:str)").code, ErrorCode::usage);
+    plan = compile("t:sched:*(prev_comm:u32)");
+    EXPECT_THAT(plan.warnings, Contains(HasSubstr("sched:sched_switch: prev_comm")));
+}
+
 TEST_F(ProbeCompiler, WidensByTheNotesOwnSign) {
     add_file("app", app());
     auto plan = compile("usdt:app:start(arg2:s64, x=arg2:u64)");
@@ -256,6 +271,10 @@ TEST_F(ProbeCompiler, AttachesEachPlaceOnceHoweverOftenItIsNamed) {
     const auto spans = try_compile({"span:app:work", "span:app:*"});
     ASSERT_TRUE(spans);
     EXPECT_EQ(spans->programs.size(), 4u);
+    // What only the wildcard found need not attach, what was named must.
+    for (const auto& site : spans->files.at(0).sites) {
+        EXPECT_EQ(site.may_fail, site.file_offset != 0x200u);
+    }
     // Kinds record different things of one place.
     const auto kinds = try_compile({"u:app:work", "ur:app:work", "span:app:work"});
     ASSERT_TRUE(kinds);
@@ -332,6 +351,8 @@ TEST_F(ProbeCompiler, SaysWhatWasSearchedAndWhatIsNear) {
     EXPECT_THAT(error.what, HasSubstr("/app: "));
     EXPECT_EQ(error.what.find('\n'), std::string::npos);
     EXPECT_THAT(error.hint, HasSubstr("app:start"));
+    EXPECT_EQ(refusal("usdt:appp:*").hint, "did you mean app?");
+    EXPECT_EQ(refusal("usdt:app:zz*").hint, "");
     EXPECT_THAT(refusal("u:app:wrok").hint, HasSubstr("did you mean work"));
     EXPECT_THAT(refusal("u:ap:work").what, HasSubstr("no file called 'ap'"));
     EXPECT_THAT(refusal("u:/no/such/file:work").what, HasSubstr("no file /no/such/file"));

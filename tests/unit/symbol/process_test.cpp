@@ -134,7 +134,11 @@ TEST_F(LibrarySearchTest, FindsProgramsByPath) {
     EXPECT_EQ(find_program("other", environment).error().code, ErrorCode::not_found);
     fs::permissions(path, fs::perms::owner_read);
     EXPECT_FALSE(find_program("tool", environment));
-    EXPECT_EQ(find_program(path, environment).error().code, ErrorCode::permission);
+    const auto refused = find_program(path, environment);
+    EXPECT_EQ(exit_status(refused.error().code), 4);
+    EXPECT_EQ(refused.error().what, path + " is not executable");
+    EXPECT_FALSE(refused.error().hint.empty());
+    EXPECT_EQ(find_program(path + "x", environment).error().what, "no program " + path + "x");
 }
 
 }  // namespace

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What users do beside the plain case: name a place twice, probe a whole library, look into or out
+// of a container, close a stream, interrupt before all is attached.
+#include "root/recording.h"
+#include "support/fixtures/requirements.h"
+#include "support/fixtures/target_program.h"
+#include "support/fixtures/temp_folder.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace tracer::test {
+namespace {
+
+constexpr Milliseconds kLimit{60000};
+
+TEST(Edges, APlaceNamedTwiceIsRecordedOnce) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "100"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder = Recorder::start({"--pid", std::to_string(target->pid()), "-e", "usdt:flood:*",
+                                     "-e", "usdt:flood:hit(n=arg0)", "-e",
+                                     "usdt:" + target_path("flood") + ":flood:hit"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(run_target(*target, kLimit, 1));
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    const auto hits = events_of(recorded->file, "hit");
+    ASSERT_EQ(hits.size(), 100u);
+    EXPECT_EQ(integer_argument(recorded->file, *hits[7], "n"), 7u);
+    EXPECT_EQ(probe_row(recorded->result.summary, "usdt:flood:hit(n=arg0)").value("hits", 0), 100);
+}
+
+TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "10"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "-e", "u:libc.so.6:*"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(run_target(*target, kLimit, 1));
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_FALSE(count_by_name(recorded->file, "libc.so.6").empty());
+    for (const auto& warning : recorded->result.summary.at("warnings")) {
+        const auto text = warning.get<std::string>();
+        if (text.find("left out") == std::string::npos) continue;
+        EXPECT_NE(text.find("no probe on the instruction"), std::string::npos) << text;
+    }
+}
+
+// The first child of a process, as our own namespace numbers it.
+std::string child_of(pid_t pid) {
+    std::string child;
+    const auto id = std::to_string(pid);
+    std::ifstream("/proc/" + id + "/task/" + id + "/children") >> child;
+    return child;
+}
+
+TEST(Edges, AProcessInAContainerIsRecordedFromOutside) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    TR_REQUIRE_FILE("/usr/bin/unshare");
+    const std::string copy = "/mnt/flood_in_the_container";
+    auto target = ChildProcess::start(
+        {"/usr/bin/unshare", "--pid", "--mount", "--fork", "--mount-proc", "--kill-child", "sh",
+         "-c", "mount -t tmpfs none /mnt && cp \"$0\" " + copy + " && exec " + copy + " --hits 100",
+         target_path("flood")});
+    ASSERT_TRUE(target) << target.error().what;
+    ASSERT_TRUE(target->read_json(kLimit)) << target->errors();
+    ASSERT_FALSE(std::filesystem::exists(copy));
+    const std::string pid = child_of(target->pid());
+    auto recorder = Recorder::start(
+        {"--pid", pid, "-e", "usdt:" + copy + ":flood:hit", "-e", "u:" + copy + ":flood_usdt"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    ASSERT_TRUE(target->read_json(kLimit));
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_EQ(events_of(recorded->file, "hit").size(), 100u);
+    EXPECT_GT(events_of(recorded->file, "flood_usdt").size(), 0u);
+}
+
+TEST(Edges, WithinAContainerRecordingIsRefusedByName) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    TR_REQUIRE_FILE("/usr/bin/unshare");
+    auto run = ChildProcess::start({"/usr/bin/unshare", "--pid", "--fork", "--mount-proc",
+                                    "--kill-child", tracer_binary(), "-d", "1s", "--pid", "1"});
+    ASSERT_TRUE(run) << run.error().what;
+    const auto status = run->wait(kLimit);
+    ASSERT_TRUE(status);
+    // Process 1 is the tracer itself there.
+    EXPECT_EQ(status->code, 2) << run->errors();
+    run = ChildProcess::start({"/usr/bin/unshare", "--pid", "--fork", "--mount-proc",
+                               "--kill-child", tracer_binary(), "-a", "-d", "1s"});
+    ASSERT_TRUE(run) << run.error().what;
+    EXPECT_EQ(run->wait(kLimit).value_or(ExitStatus{}).code, 3) << run->errors();
+    EXPECT_NE(run->errors().find("hint: run tracer outside"), std::string::npos) << run->errors();
+}
+
+TEST(Edges, ClosedStreamsNeverReachTheTrace) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string path = folder->file("quiet.fxt");
+    const auto run = run_program(
+        {"sh", "-c", "exec \"$0\" -a -d 200ms -o \"$1\" <&- >&- 2>&-", tracer_binary(), path},
+        kLimit);
+    ASSERT_TRUE(run) << run.error().what;
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const auto trace = parse_fxt(std::as_bytes(std::span(bytes.data(), bytes.size())));
+    EXPECT_EQ(trace.problem_count, 0u);
+    EXPECT_EQ(bytes.find("recording to"), std::string::npos);
+
+    auto piped =
+        ChildProcess::start({"sh", "-c", "exec \"$0\" -a -d 200ms -o - >&-", tracer_binary()});
+    ASSERT_TRUE(piped) << piped.error().what;
+    EXPECT_EQ(piped->wait(kLimit).value_or(ExitStatus{}).code, 5);
+    EXPECT_NE(piped->errors().find("standard output is closed"), std::string::npos);
+}
+
+TEST(Edges, AFullStandardOutputIsAnErrorOfItsOwn) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    for (const std::string arguments : {"list /proc/self/exe", "doctor", "--help"}) {
+        auto run = ChildProcess::start(
+            {"sh", "-c", "exec \"$0\" " + arguments + " > /dev/full", tracer_binary()});
+        ASSERT_TRUE(run) << run.error().what;
+        EXPECT_EQ(run->wait(kLimit).value_or(ExitStatus{}), (ExitStatus{5, 0})) << arguments;
+        EXPECT_NE(run->errors().find("write standard output"), std::string::npos) << arguments;
+    }
+}
+
+TEST(Edges, InterruptingTheAttachingLeavesNoFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string path = folder->file("none.fxt");
+    auto target = start_target("flood");
+    ASSERT_TRUE(target) << target.error().what;
+    // A perf event for each of some thousand places takes minutes; ^C is heard all the same.
+    auto run = TracerRun::start({"--force-perf-links", "--pid", std::to_string(target->pid()), "-e",
+                                 "u:libc.so.6:*", "-o", path});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(wait_until(kLimit, [&] { return std::filesystem::exists(path); }));
+    const auto result = run->stop();
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->status, (ExitStatus{2, 0})) << result->errors;
+    EXPECT_NE(result->errors.find("interrupted while probes were attached"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace tracer::test
