@@ -50,11 +50,12 @@ TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
     EXPECT_FALSE(count_by_name(recorded->file, "libc.so.6").empty());
+    // One line for all that was refused, if anything was.
+    size_t lines = 0;
     for (const auto& warning : recorded->result.summary.at("warnings")) {
-        const auto text = warning.get<std::string>();
-        if (text.find("left out") == std::string::npos) continue;
-        EXPECT_NE(text.find("no probe on the instruction"), std::string::npos) << text;
+        if (warning.get<std::string>().find("left out") != std::string::npos) ++lines;
     }
+    EXPECT_LE(lines, 1u);
 }
 
 // The first child of a process, as our own namespace numbers it.

@@ -4,6 +4,7 @@
 #include "capture/capture_file.h"
 #include "session/output.h"
 #include "session/patient_sink.h"
+#include "session/summary_text.h"
 #include "tracer/abi/event.h"
 #include "tracer/write/sinks.h"
 
