@@ -15,6 +15,7 @@
 #include "session/status_line.h"
 #include "session/targets.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
@@ -164,6 +165,9 @@ void Preparation::say_what_is_recorded() const {
 
 Result<int> Preparation::run() {
     StatusLine line(stderr);
+    auto early_warnings = plan_.warnings;
+    early_warnings.insert(early_warnings.end(), recorder_->warnings().begin(),
+                          recorder_->warnings().end());
     RecordingOptions options;
     options.probes = plan_.probes;
     options.targets = targets_;
@@ -177,7 +181,7 @@ Result<int> Preparation::run() {
         options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
         options.on_attached = [this] { say_what_is_recorded(); };
         options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
-        for (const std::string& text : plan_.warnings) {
+        for (const std::string& text : early_warnings) {
             put_text(stderr, fmt::format("tracer: warning: {}\n", text));
         }
     }
@@ -193,6 +197,12 @@ Result<int> Preparation::run() {
     summary.path = target_.path;
     summary.format = target_.format_name();
     summary.warnings.insert(summary.warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
+    if (!command_.verbosity.quiet && !command_.verbosity.json) {
+        // Each is told once; JSON is read without what came before it.
+        std::erase_if(summary.warnings, [&](const std::string& text) {
+            return std::ranges::find(early_warnings, text) != early_warnings.end();
+        });
+    }
     return report_result(*result, command_.verbosity);
 }
 

@@ -52,7 +52,7 @@ struct AttachPlan {
     std::vector<tr_probe> programs;
     std::vector<model::Point> points;
     std::vector<ProbeDefinition> probes;
-    std::vector<std::string> warnings;  // shown before the recording and in the summary
+    std::vector<std::string> warnings;  // shown before the recording; in the JSON summary too
 };
 
 }  // namespace tracer

@@ -3,6 +3,7 @@
 // What the compilers of each probe kind share; theirs alone.
 #pragma once
 
+#include "probe/compile_warnings.h"
 #include "probe/plan_builder.h"
 #include "probe/probe_compiler.h"
 #include "probe/probe_files.h"
@@ -17,6 +18,7 @@ struct CompileContext {
     const CompileOptions& options;
     ProbeFiles& files;
     PlanBuilder& builder;
+    CompileWarnings& warnings;
 };
 
 [[nodiscard]] Status compile_usdt(const ProbeSpec& spec, const CompileContext& context);
@@ -28,10 +30,15 @@ struct CompileContext {
 [[nodiscard]] Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec,
                                                          const TargetFiles& targets);
 
-// False: the site is left out (with a warning); an error when it was named without wildcards.
+// Whether a probe at `file_offset`, called `name`, does the program no harm. False: left out, and
+// counted; an error when it was named without wildcards.
 [[nodiscard]] Result<bool> check_site(const ProbeSpec& spec,
                                       const ProbeFile& file,
                                       uint64_t file_offset,
+                                      const std::string& name,
                                       const CompileContext& context);
+
+// For a spec with wildcards of which every place was left out.
+[[nodiscard]] Status refuse_nothing_left(const ProbeSpec& spec, const CompileContext& context);
 
 }  // namespace tracer

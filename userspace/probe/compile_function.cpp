@@ -35,6 +35,7 @@ public:
             TR_ASSIGN(auto* file, context_.files.open(target));
             if (searched_.insert(file).second) TR_TRY(search_file(*file));
         }
+        if (found_.empty() && left_out_ > 0) return refuse_nothing_left(spec_, context_);
         if (found_.empty()) return not_found();
         TR_TRY(choose_arguments());
         for (auto& [name, sites] : found_) add_probe(name.first, name.second, std::move(sites));
@@ -51,9 +52,17 @@ private:
         std::set<uint64_t> taken;
         for (const auto& function : symbols->functions()) {
             if (!wildcard_matches(spec_.name, function.name)) continue;
-            TR_ASSIGN(const bool is_usable, check_function(file, function));
             // Two names of one function: the first in order stands for both.
-            if (!is_usable || !taken.insert(function.file_offset).second) continue;
+            if (!taken.insert(function.file_offset).second) continue;
+            TR_ASSIGN(const bool is_usable, check_function(file, function));
+            if (!is_usable) {
+                ++left_out_;
+                continue;
+            }
+            if (catches_return() && file.elf().has_cxx_exceptions()) {
+                context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
+                                                                function.file_offset);
+            }
             ProbeSite site;
             site.file = file.file();
             site.file_offset = function.file_offset + spec_.symbol_offset;
@@ -79,25 +88,19 @@ private:
                         fmt::format("{} is a Go program: return probes crash Go programs", path),
                         "use u: to record entries");
         }
-        if (file.elf().has_cxx_exceptions()) {
-            context_.builder.warn(fmt::format(
-                "{} handles exceptions: one that passes through a function probed by {} ends the "
-                "program (std::terminate)",
-                path, spec_.text));
-        }
         return {};
     }
 
     Result<bool> check_function(const ProbeFile& file, const FunctionSymbol& function) {
         const auto& path = file.file().shown_path;
         if (catches_return() && file.elf().is_ghc() && is_haskell_code(function.name)) {
-            auto text =
-                fmt::format("{} in {} is Haskell code, which does not return through the C stack",
-                            function.name, path);
+            const std::string what = "Haskell code, which does not return through the C stack";
             if (!has_wildcard(spec_.name)) {
-                return fail(ErrorCode::missing_feature, std::move(text), "use u: instead");
+                return fail(ErrorCode::missing_feature,
+                            fmt::format("{} in {} is {}", function.name, path, what),
+                            "use u: instead");
             }
-            context_.builder.warn(text + "; left out");
+            context_.warnings.leave_out(what, probe_text(spec_, {}, function.name));
             return false;
         }
         if (spec_.symbol_offset != 0) {
@@ -122,7 +125,8 @@ private:
             return fail(ErrorCode::bad_input,
                         fmt::format("{} lies behind the end of {}", spec_.text, path));
         }
-        return check_site(spec_, file, function.file_offset + spec_.symbol_offset, context_);
+        return check_site(spec_, file, function.file_offset + spec_.symbol_offset,
+                          probe_text(spec_, {}, function.name), context_);
     }
 
     // Likeness is only measured now: it costs more than the search itself.
@@ -185,6 +189,7 @@ private:
     std::vector<ProbeArgument> arguments_;
     std::vector<ProbeArgument> return_arguments_;
     size_t functions_seen_ = 0;
+    size_t left_out_ = 0;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ public:
 
     Status run() {
         TR_TRY(search());
+        if (found_.empty() && left_out_ > 0) return refuse_nothing_left(spec_, context_);
         if (found_.empty()) return not_found();
         for (auto& [name, sites] : found_) {
             TR_TRY(add_probe(name.first, name.second, sites));
@@ -84,8 +85,12 @@ private:
                 continue;
             }
             TR_ASSIGN(const bool is_usable,
-                      check_site(spec_, file, note.location_offset, context_));
-            if (!is_usable) continue;
+                      check_site(spec_, file, note.location_offset,
+                                 probe_text(spec_, note.provider, note.name), context_));
+            if (!is_usable) {
+                ++left_out_;
+                continue;
+            }
             FoundSite site{&file, &note, {}, 0};
             site.operands = file.operands(note, site.operand_count);
             found_[{note.provider, note.name}].push_back(std::move(site));
@@ -214,6 +219,7 @@ private:
     FoundProbes found_;
     std::set<ProbeFile*> searched_;
     size_t notes_seen_ = 0;
+    size_t left_out_ = 0;
 };
 
 }  // namespace

@@ -9,9 +9,11 @@
 // watermark stay in their rings and would otherwise end every sleep at once.
 #include "probe/kernel_recorder.h"
 
+#include "probe/compile_warnings.h"
 #include "probe/kernel_objects.h"
 #include "probe/libbpf_log.h"
 #include "probe/place_pieces.h"
+#include "probe/probed_instruction.h"
 #include "probe/uprobe_link.h"
 #include "symbol/tracefs.h"
 #include "tracer_bpf.skel.h"
@@ -45,13 +47,11 @@ struct LinkCloser {
 };
 using UniqueLink = std::unique_ptr<bpf_link, LinkCloser>;
 
-// Whether an instruction is of a sort that the kernel refuses or did so once (lock prefix, VEX,
-// EVEX: arch/x86/kernel/uprobes.c). Attached apart, so that to look for those refused disturbs no
-// other.
-bool is_doubtful(int file, uint64_t offset) {
-    uint8_t first = 0;
-    if (pread(file, &first, 1, static_cast<off_t>(offset)) != 1) return true;
-    return first == 0xf0 || first == 0xc4 || first == 0xc5 || first == 0x62;
+// Attached apart and alone, so that a link that the kernel refuses for one disturbs no other.
+bool is_refused(int file, uint64_t offset) {
+    std::array<std::byte, kInstructionBytesMax> code{};
+    const ssize_t got = pread(file, code.data(), code.size(), static_cast<off_t>(offset));
+    return got <= 0 || is_refused_by_kernel(std::span(code).first(static_cast<size_t>(got)));
 }
 
 class LiveRecorder : public KernelRecorder {
@@ -60,6 +60,7 @@ public:
         : objects_(std::move(objects)), plan_(std::move(plan)), options_(std::move(options)) {}
 
     Status prepare_polling();
+    void warn_of_slow_links();
 
     Status attach(const std::function<bool()>& cancelled) override;
     void add_target(uint32_t pid) override { objects_->want_process(pid); }
@@ -84,7 +85,6 @@ private:
     Status attach_scheduler();
     Status attach_file(const AttachFile& file, const std::function<Status()>& stop);
     Status attach_sites(const AttachFile& file, std::span<const AttachSite> sites);
-    void warn_of_left_out(std::vector<std::string> specs);
     [[nodiscard]] const std::string& spec_of(const AttachSite& site) const;
     Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
     Status snapshot_tasks();
@@ -122,6 +122,18 @@ Status LiveRecorder::prepare_polling() {
     }
     set_drain_awake(true);
     return {};
+}
+
+// uprobe_multi takes thousands of places in some ms, 4000 of them 20 ms; a perf event is let go of
+// in 110 ms, each in turn (Linux 6.18).
+void LiveRecorder::warn_of_slow_links() {
+    constexpr size_t kTold = 50;
+    size_t places = 0;
+    for (const AttachFile& file : plan_.files) places += file.sites.size();
+    if (objects_->uses_uprobe_multi() || places < kTold) return;
+    warnings_.push_back(fmt::format(
+        "{} probe sites with a perf event each: at the end, letting go of them takes about {} s",
+        places, places / 9));
 }
 
 Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
@@ -205,14 +217,15 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
     const UniqueFd code(::open(file.open_path.c_str(), O_RDONLY | O_CLOEXEC));
     std::map<std::pair<ProbeProgram, bool>, std::vector<AttachSite>> groups;
     for (const AttachSite& site : file.sites) {
-        groups[{site.program, is_doubtful(code.get(), site.file_offset)}].push_back(site);
+        groups[{site.program, is_refused(code.get(), site.file_offset)}].push_back(site);
     }
     std::vector<std::string> left_out;
     // One link holds any number of places, a perf event each takes a while: ^C is asked for
     // between.
     constexpr size_t kPerfEventsAtOnce = 16;
     for (const auto& [group, sites] : groups) {
-        const size_t piece_max = objects_->uses_uprobe_multi() ? sites.size() : kPerfEventsAtOnce;
+        size_t piece_max = objects_->uses_uprobe_multi() ? sites.size() : kPerfEventsAtOnce;
+        if (group.second) piece_max = 1;
         TR_TRY(attach_in_pieces(
             sites.size(), piece_max,
             [&](PlaceRange piece) -> Status {
@@ -227,7 +240,10 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
                 return {};
             }));
     }
-    if (!left_out.empty()) warn_of_left_out(std::move(left_out));
+    if (!left_out.empty()) {
+        warnings_.push_back(
+            left_out_line(std::move(left_out), "where the kernel can put no probe"));
+    }
     return {};
 }
 
@@ -254,16 +270,6 @@ Status LiveRecorder::attach_sites(const AttachFile& file, std::span<const Attach
     if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
     uprobe_links_.push_back(std::move(*link));
     return {};
-}
-
-// One line, however many there are.
-void LiveRecorder::warn_of_left_out(std::vector<std::string> specs) {
-    constexpr size_t kNamesMax = 5;
-    const size_t count = specs.size();
-    specs.resize(std::min(count, kNamesMax));
-    warnings_.push_back(fmt::format(
-        "{} place{} left out, where the kernel can put no probe{}: {}", count,
-        count == 1 ? "" : "s", count > kNamesMax ? ", among them" : "", fmt::join(specs, ", ")));
 }
 
 const std::string& LiveRecorder::spec_of(const AttachSite& site) const {
@@ -356,6 +362,7 @@ Result<std::unique_ptr<KernelRecorder>> KernelRecorder::open(const AttachPlan& p
     TR_ASSIGN(auto objects, KernelObjects::load(plan, options));
     auto recorder = std::make_unique<LiveRecorder>(std::move(objects), plan, options);
     TR_TRY(recorder->prepare_polling());
+    recorder->warn_of_slow_links();
     return recorder;
 }
 

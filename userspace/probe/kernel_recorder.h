@@ -69,6 +69,7 @@ public:
     virtual void wake() = 0;
 
     [[nodiscard]] virtual KernelCounters counters() const = 0;
+    // Those from opening at once, those from attaching behind them.
     [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;
 };
 

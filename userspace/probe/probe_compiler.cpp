@@ -7,10 +7,13 @@
 
 #include "probe/compile_context.h"
 #include "probe/nearest.h"
+#include "probe/probed_instruction.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -30,6 +33,54 @@ Status compile_one(const ProbeSpec& spec, const CompileContext& context) {
             return compile_tracepoint(spec, context);
     }
     return fail(ErrorCode::internal, "unknown kind of probe");
+}
+
+// Why a place cannot have a probe.
+struct SiteHarm {
+    std::string what;  // the same for all places of its sort
+    std::string hint;
+};
+
+bool is_in_code(const ElfFile& elf, uint64_t file_offset) {
+    return std::ranges::any_of(elf.segments(), [&](const ElfSegment& segment) {
+        return segment.is_executable && file_offset >= segment.file_offset &&
+               file_offset - segment.file_offset < segment.file_bytes;
+    });
+}
+
+// nopl 0(%rax,%rax,1), the form that the kernel optimises (arch/x86/kernel/uprobes.c, 6.18).
+bool is_nop5(std::span<const std::byte> code) {
+    constexpr std::array kNop5 = {std::byte{0x0f}, std::byte{0x1f}, std::byte{0x44}, std::byte{0},
+                                  std::byte{0}};
+    return code.size() >= kNop5.size() && std::equal(kNop5.begin(), kNop5.end(), code.begin());
+}
+
+std::optional<SiteHarm> find_harm(const ProbeSpec& spec,
+                                  const ProbeFile& file,
+                                  uint64_t file_offset,
+                                  const CompileOptions& options) {
+    // A probe writes its breakpoint even into constants, where the program reads it.
+    if (!is_in_code(file.elf(), file_offset)) return SiteHarm{"outside of the file's code", {}};
+    const uint64_t bytes_behind = file.elf().size() - file_offset;
+    const auto code =
+        file.elf().read(file_offset, std::min<uint64_t>(2 * kInstructionBytesMax, bytes_behind));
+    if (!code) return SiteHarm{"at an instruction that cannot be read", {}};
+    if (!options.allow_nop5 && is_nop5(*code)) {
+        return SiteHarm{
+            "at a 5-byte nop, where a probe kills children that are forked after its first hit "
+            "(Linux 6.18)",
+            {}};
+    }
+    const auto instruction = harm_of_probe(*code);
+    if (instruction.empty()) return std::nullopt;
+    SiteHarm harm{fmt::format("at an instruction that goes wrong under a probe ({})", instruction),
+                  {}};
+    const auto bytes = bytes_to_harmless(*code);
+    if (bytes && spec.kind == ProbeKind::uprobe) {
+        harm.hint = fmt::format("the instruction behind it can have one: u:{}:{}+{:#x}", spec.path,
+                                spec.name, spec.symbol_offset + *bytes);
+    }
+    return harm;
 }
 
 }  // namespace
@@ -52,27 +103,24 @@ Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec, const TargetFi
 Result<bool> check_site(const ProbeSpec& spec,
                         const ProbeFile& file,
                         uint64_t file_offset,
+                        const std::string& name,
                         const CompileContext& context) {
-    // nopl 0(%rax,%rax,1), the form that the kernel optimises (arch/x86/kernel/uprobes.c, 6.18).
-    constexpr std::array<uint8_t, 5> kNop5 = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-    if (context.options.allow_nop5) return true;
-    auto code = file.elf().read(file_offset, kNop5.size());
-    // Fewer bytes before the end of the file are no such nop.
-    if (!code) return true;
-    const bool is_nop5 = std::equal(
-        code->begin(), code->end(), kNop5.begin(),
-        [](std::byte left, uint8_t right) { return static_cast<uint8_t>(left) == right; });
-    if (!is_nop5) return true;
-    auto text = fmt::format(
-        "{} at {}+{:#x} is a 5-byte nop: a probe there kills children that are forked after its "
-        "first hit (Linux 6.18)",
-        spec.name, file.file().shown_path, file_offset);
+    const auto harm = find_harm(spec, file, file_offset, context.options);
+    if (!harm) return true;
     if (!has_wildcard(spec.name) && !has_wildcard(spec.provider)) {
-        return fail(ErrorCode::missing_feature, std::move(text),
-                    "--fast-sites allows it on kernels that pass a self-test");
+        return fail(ErrorCode::missing_feature,
+                    fmt::format("{} at {}+{:#x}: {}", name, file.file().shown_path, file_offset,
+                                harm->what),
+                    harm->hint);
     }
-    context.builder.warn(text + "; left out");
+    context.warnings.leave_out(harm->what, name);
     return false;
+}
+
+Status refuse_nothing_left(const ProbeSpec& spec, const CompileContext& context) {
+    return fail(ErrorCode::missing_feature,
+                fmt::format("{}: nothing remains to be probed: {}", spec.text,
+                            fmt::join(context.warnings.lines(), "; ")));
 }
 
 Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
@@ -80,7 +128,8 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                                   const CompileOptions& options) {
     PlanBuilder builder;
     ProbeFiles opened;
-    const CompileContext context{files, options, opened, builder};
+    CompileWarnings warnings;
+    const CompileContext context{files, options, opened, builder, warnings};
     for (const auto& spec : specs) {
         TR_TRY(compile_one(spec, context));
         if (builder.program_count() > options.programs_max) {
@@ -90,10 +139,7 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                         "name fewer with a narrower pattern");
         }
     }
-    if (builder.program_count() > options.programs_warn) {
-        builder.warn(fmt::format("{} probe sites: attaching and detaching takes long",
-                                 builder.program_count()));
-    }
+    for (const auto& line : warnings.lines()) builder.warn(line);
     return std::move(builder).finish();
 }
 

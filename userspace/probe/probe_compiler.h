@@ -17,7 +17,6 @@ struct CompileOptions {
     // A probe on a lone 5-byte nop is turned by Linux 6.18 into a call that kills children forked
     // after the first hit and overwrites the red zone: refused unless the kernel was found sound.
     bool allow_nop5 = false;
-    size_t programs_warn = 2000;
     size_t programs_max = 65536;  // the room of the kernel side's table
 };
 

@@ -14,10 +14,12 @@ namespace {
 
 using model::ValueType;
 using test::ElfBuilder;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 class ProbeCompiler : public ::testing::Test {
 protected:
@@ -375,11 +377,29 @@ TEST_F(ProbeCompiler, RefusesReturnsOfGoAndHaskellCode) {
     EXPECT_EQ(compile("ur:hs:*").programs.size(), 1u);
 }
 
-TEST_F(ProbeCompiler, WarnsOfExceptionsThroughReturnProbes) {
-    add_file("cc",
-             ElfBuilder().section(".gcc_except_table", SHT_PROGBITS, "x").function("f", kText));
-    EXPECT_THAT(compile("span:cc:f").warnings.at(0), HasSubstr("std::terminate"));
+TEST_F(ProbeCompiler, TellsOfHaskellCodeInOneLine) {
+    auto builder = ElfBuilder().section(".debug-ghc-link-info", SHT_PROGBITS, "x");
+    for (uint64_t i = 0; i < 7; ++i) {
+        builder.function("f" + std::to_string(i) + "_info", kText + 16 * i);
+    }
+    add_file("hs", builder.function("hs_init", kText + 0x100));
+    const auto plan = compile("ur:hs:*");
+    EXPECT_EQ(plan.programs.size(), 1u);
+    EXPECT_THAT(plan.warnings, ElementsAre(AllOf(HasSubstr("7 places left out, Haskell code"),
+                                                 HasSubstr("among them: ur:hs:f0_info, "),
+                                                 Not(HasSubstr("f5_info")))));
+}
+
+TEST_F(ProbeCompiler, WarnsOfExceptionsThroughReturnProbesOnceForAFile) {
+    add_file("cc", ElfBuilder()
+                       .section(".gcc_except_table", SHT_PROGBITS, "x")
+                       .function("f", kText)
+                       .function("g", kText + 16));
+    EXPECT_THAT(compile("span:cc:f").warnings, ElementsAre(HasSubstr("std::terminate")));
     EXPECT_TRUE(compile("u:cc:f").warnings.empty());
+    const auto plan = try_compile({"span:cc:*", "ur:cc:f", "ur:cc:g"});
+    ASSERT_TRUE(plan);
+    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("one of the 2 functions")));
 }
 
 TEST_F(ProbeCompiler, RefusesALoneFiveByteNop) {
@@ -395,6 +415,40 @@ TEST_F(ProbeCompiler, RefusesALoneFiveByteNop) {
     EXPECT_EQ(compile("u:app:p*").programs.size(), 2u);
 }
 
+TEST_F(ProbeCompiler, RefusesAnInstructionThatGoesWrongUnderAProbe) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0x62, 0xe2, 0x7d, 0x28, 0x7a, 0xce, 0x89, 0xf8})
+                        .code(kText + 32, {0x9c, 0x9c})
+                        .function("search", kText)
+                        .function("search_too", kText)
+                        .function("plain", kText + 16)
+                        .function("save", kText + 32)
+                        .note("app", "saved", "", kText + 32));
+    auto error = refusal("u:app:search");
+    EXPECT_EQ(error.code, ErrorCode::missing_feature);
+    EXPECT_THAT(error.what, HasSubstr("the kernel takes for another"));
+    EXPECT_THAT(error.hint, HasSubstr("u:app:search+0x6"));
+    EXPECT_EQ(compile("u:app:search+6").programs.size(), 1u);
+    EXPECT_EQ(refusal("span:app:search").hint, "");
+    EXPECT_EQ(refusal("u:app:save").hint, "");
+    EXPECT_THAT(refusal("usdt:app:saved").what, HasSubstr("pushf"));
+    const auto plan = compile("u:app:*");
+    EXPECT_EQ(plan.programs.size(), 1u);
+    EXPECT_THAT(plan.warnings,
+                UnorderedElementsAre(HasSubstr("1 place left out, at an instruction"),
+                                     HasSubstr("u:app:save")));
+    error = refusal("ur:app:sea*");
+    EXPECT_EQ(error.code, ErrorCode::missing_feature);
+    EXPECT_THAT(error.what, HasSubstr("nothing remains to be probed: 1 place left out"));
+    EXPECT_THAT(refusal("usdt:app:*").what, HasSubstr("nothing remains"));
+}
+
+TEST_F(ProbeCompiler, RefusesPlacesOutsideOfTheCode) {
+    add_file("app", app().function("constant", ElfBuilder::kData));
+    EXPECT_THAT(refusal("u:app:constant").what, HasSubstr("outside of the file's code"));
+    EXPECT_EQ(compile("u:app:*").programs.size(), 2u);
+}
+
 TEST_F(ProbeCompiler, WarnsOfASemaphoreInBss) {
     add_file("app", ElfBuilder().note("p", "n", "", kText, ElfBuilder::kBss));
     auto plan = compile("usdt:p:n");
@@ -408,9 +462,6 @@ TEST_F(ProbeCompiler, BoundsOffsetsAndProbeCounts) {
     EXPECT_THAT(refusal("u:app:unsized+0xffffffffffffff00").what, HasSubstr("behind the end"));
     options.programs_max = 3;
     EXPECT_EQ(refusal("usdt:app:*").code, ErrorCode::limit);
-    options.programs_max = 100;
-    options.programs_warn = 3;
-    EXPECT_THAT(compile("usdt:app:*").warnings.back(), HasSubstr("5 probe sites"));
 }
 
 TEST_F(ProbeCompiler, DropsArgumentsBeyondTwelveWithAWarning) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a wildcard may find hundreds of times, told in a line each.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tracer {
+
+// "3 places left out, REASON: NAME, NAME, NAME", with a few of the names if there are many.
+[[nodiscard]] std::string left_out_line(std::vector<std::string> names, std::string_view reason);
+
+// Gathers while probes are compiled.
+class CompileWarnings {
+public:
+    // `reason` follows "left out,"; `name` is the probe's text.
+    void leave_out(const std::string& reason, std::string name);
+
+    // A place in `path`, which handles exceptions, has a return probe.
+    void return_probe_meets_exceptions(const std::string& path, uint64_t file_offset);
+
+    [[nodiscard]] std::vector<std::string> lines() const;
+
+private:
+    std::map<std::string, std::vector<std::string>> left_out_;  // by reason
+    std::map<std::string, std::set<uint64_t>> exceptions_;      // places by path
+};
+
+}  // namespace tracer
