@@ -37,6 +37,15 @@ TEST(Edges, APlaceNamedTwiceIsRecordedOnce) {
     EXPECT_EQ(probe_row(recorded->result.summary, "usdt:flood:hit(n=arg0)").value("hits", 0), 100);
 }
 
+// One line for each reason, however many places it has.
+void expect_few_lines_of_what_is_left_out(const Recorded& recorded) {
+    size_t lines = 0;
+    for (const auto& warning : recorded.result.summary.at("warnings")) {
+        if (warning.get<std::string>().find("left out") != std::string::npos) ++lines;
+    }
+    EXPECT_LE(lines, 4u);
+}
+
 TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());
@@ -45,15 +54,85 @@ TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
     auto recorder =
         Recorder::start({"--pid", std::to_string(target->pid()), "-e", "u:libc.so.6:*"});
     ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto results = run_target(*target, kLimit, 1);
+    ASSERT_TRUE(results) << results.error().what;
+    EXPECT_EQ(results->front().at("hits"), 10);
+    EXPECT_EQ(results->front().at("threads").at(0).at("hits"), 10);
+    ASSERT_TRUE(target->send_line("end"));
+    const auto status = target->wait(kLimit);
+    ASSERT_TRUE(status);
+    EXPECT_EQ(*status, (ExitStatus{0, 0})) << target->errors();
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_FALSE(count_by_name(recorded->file, "libc.so.6").empty());
+    expect_few_lines_of_what_is_left_out(*recorded);
+}
+
+// A libc of their own, or every program of the machine would be stepped through it.
+TEST(Edges, ProgramsDoTheSameWithTheirWholeLibraryProbed) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const std::string library = "/lib/x86_64-linux-gnu/libc.so.6";
+    TR_REQUIRE_FILE(library);
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string copy = folder->file("libc.so.6");
+    std::filesystem::copy_file(library, copy);
+    const std::string work =
+        "ls -l /usr/bin | sort -k5 -n | head -n 40 | awk '{ printf \"%s %5.2f\\n\", $9, $5 / 3 }' "
+        "| sed 's/[aeiou]/_/g' | tr a-m A-M | grep -v '^$'";
+    const std::vector<std::string> command = {"/usr/bin/env",
+                                              "LD_LIBRARY_PATH=" + folder->path().string(), "sh",
+                                              "-c", work + " > \"$0\""};
+    const auto run_into = [&](const std::string& path) {
+        auto whole = command;
+        whole.push_back(path);
+        return whole;
+    };
+    ASSERT_TRUE(run_program(run_into(folder->file("before")), kLimit));
+    std::vector<std::string> arguments = {"--no-sched", "-e", "u:" + copy + ":*", "--"};
+    const auto probed = run_into(folder->file("probed"));
+    arguments.insert(arguments.end(), probed.begin(), probed.end());
+    auto recorder = Recorder::start(arguments);
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_GT(count_by_name(recorded->file, "libc.so.6").size(), 50u);
+    expect_few_lines_of_what_is_left_out(*recorded);
+    const auto text_of = [&](const char* name) {
+        std::ifstream file(folder->file(name), std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    EXPECT_GT(text_of("before").size(), 100u);
+    EXPECT_EQ(text_of("probed"), text_of("before"));
+}
+
+TEST(Edges, EveryFirstInstructionRunsAsWithoutAProbe) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("first_steps");
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "-e", "u:first_steps:step_*"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto results = run_target(*target, kLimit, 1);
+    ASSERT_TRUE(results) << results.error().what;
+    EXPECT_EQ(results->front().at("wrong"), nlohmann::json::array());
     const auto recorded = recorder->stop();
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
-    // One line for all that was refused, if anything was.
-    size_t lines = 0;
-    for (const auto& warning : recorded->result.summary.at("warnings")) {
-        if (warning.get<std::string>().find("left out") != std::string::npos) ++lines;
+    if (results->front().at("functions") == 0) GTEST_SKIP() << "the CPU lacks AVX2, FMA or BMI";
+    auto hits = count_by_name(recorded->file, "first_steps");
+    for (const char* name : {"step_push", "step_move", "step_load_vector", "step_call", "step_jump",
+                             "step_xor_float", "step_fused_213", "step_and_not"}) {
+        EXPECT_EQ(hits[name], 1u) << name;
     }
-    EXPECT_LE(lines, 1u);
+    for (const char* name : {"step_broadcast", "step_less", "step_store", "step_save_flags"}) {
+        EXPECT_EQ(hits.count(name), 0u) << name;
+    }
+    expect_few_lines_of_what_is_left_out(*recorded);
 }
 
 // The first child of a process, as our own namespace numbers it.
