@@ -43,7 +43,7 @@ void expect_few_lines_of_what_is_left_out(const Recorded& recorded) {
     for (const auto& warning : recorded.result.summary.at("warnings")) {
         if (warning.get<std::string>().find("left out") != std::string::npos) ++lines;
     }
-    EXPECT_LE(lines, 4u);
+    EXPECT_LE(lines, 5u);
 }
 
 TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
@@ -69,7 +69,11 @@ TEST(Edges, AWholeLibraryIsProbedButForWhatTheKernelRefuses) {
     expect_few_lines_of_what_is_left_out(*recorded);
 }
 
-// A libc of their own, or every program of the machine would be stepped through it.
+std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 TEST(Edges, ProgramsDoTheSameWithTheirWholeLibraryProbed) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());
@@ -77,36 +81,34 @@ TEST(Edges, ProgramsDoTheSameWithTheirWholeLibraryProbed) {
     TR_REQUIRE_FILE(library);
     const auto folder = TempFolder::make();
     ASSERT_TRUE(folder);
+    // A libc of their own, or every program of the machine would be stepped through it.
     const std::string copy = folder->file("libc.so.6");
     std::filesystem::copy_file(library, copy);
+    // Leaving a subshell by exit or by an error is a longjmp of the shell's.
     const std::string work =
-        "ls -l /usr/bin | sort -k5 -n | head -n 40 | awk '{ printf \"%s %5.2f\\n\", $9, $5 / 3 }' "
-        "| sed 's/[aeiou]/_/g' | tr a-m A-M | grep -v '^$'";
-    const std::vector<std::string> command = {"/usr/bin/env",
-                                              "LD_LIBRARY_PATH=" + folder->path().string(), "sh",
-                                              "-c", work + " > \"$0\""};
-    const auto run_into = [&](const std::string& path) {
-        auto whole = command;
-        whole.push_back(path);
-        return whole;
+        "(ls -l /usr /usr/lib | sort -k5 -n | awk '{ printf \"%s %5.2f\\n\", $9, $5 / 3 }' "
+        "| sed 's/[aeiou]/_/g' | tr a-m A-M | grep -v '^$'; "
+        "(exit 3); echo $?; (: ${none?}) 2> /dev/null; echo $?) > \"$0\"";
+    const auto run_into = [&](const std::string& path) -> std::vector<std::string> {
+        return {
+            "/usr/bin/env", "LD_LIBRARY_PATH=" + folder->path().string(), "sh", "-c", work, path};
     };
-    ASSERT_TRUE(run_program(run_into(folder->file("before")), kLimit));
-    std::vector<std::string> arguments = {"--no-sched", "-e", "u:" + copy + ":*", "--"};
-    const auto probed = run_into(folder->file("probed"));
-    arguments.insert(arguments.end(), probed.begin(), probed.end());
-    auto recorder = Recorder::start(arguments);
-    ASSERT_TRUE(recorder) << recorder.error().what;
-    const auto recorded = recorder->finish();
-    ASSERT_TRUE(recorded) << recorded.error().what;
-    expect_sound(*recorded);
-    EXPECT_GT(count_by_name(recorded->file, "libc.so.6").size(), 50u);
-    expect_few_lines_of_what_is_left_out(*recorded);
-    const auto text_of = [&](const char* name) {
-        std::ifstream file(folder->file(name), std::ios::binary);
-        return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    EXPECT_GT(text_of("before").size(), 100u);
-    EXPECT_EQ(text_of("probed"), text_of("before"));
+    const std::string before = folder->file("before");
+    ASSERT_TRUE(run_program(run_into(before), kLimit));
+    ASSERT_GT(text_of(before).size(), 100u);
+    for (const std::string kind : {"u", "span"}) {
+        std::vector<std::string> arguments = {"--no-sched", "-e", kind + ":" + copy + ":*", "--"};
+        const std::string probed = folder->file(kind);
+        for (const auto& argument : run_into(probed)) arguments.push_back(argument);
+        auto recorder = Recorder::start(arguments);
+        ASSERT_TRUE(recorder) << recorder.error().what;
+        const auto recorded = recorder->finish();
+        ASSERT_TRUE(recorded) << recorded.error().what;
+        expect_sound(*recorded);
+        EXPECT_GT(recorded->result.summary.value("events", 0), 10000) << kind;
+        expect_few_lines_of_what_is_left_out(*recorded);
+        EXPECT_EQ(text_of(probed), text_of(before)) << kind;
+    }
 }
 
 TEST(Edges, EveryFirstInstructionRunsAsWithoutAProbe) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // u:, ur: and span: probes, by a function's symbol. What makes a return probe deadly is refused
-// here: it replaces the return address on the stack, which Go's moving stacks and Haskell's own
-// stack do not survive, and which an exception cannot pass. Called by compile_probes.
+// here: it replaces the return address on the stack, which Go's moving stacks, Haskell's own stack
+// and some functions of C's library do not survive. Called by compile_probes.
 #include "probe/caret.h"
 #include "probe/compile_context.h"
 #include "probe/nearest.h"
+#include "probe/return_harm.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ private:
         TR_TRY(check_file(file));
         TR_ASSIGN(const auto* symbols, file.symbols());
         functions_seen_ += symbols->functions().size();
+        if (catches_return()) find_return_harms(*symbols);
         std::set<uint64_t> taken;
         for (const auto& function : symbols->functions()) {
             if (!wildcard_matches(spec_.name, function.name)) continue;
@@ -72,6 +74,15 @@ private:
         return {};
     }
 
+    // By place, because a harmless name may stand for the same function.
+    void find_return_harms(const SymbolTable& symbols) {
+        return_harms_.clear();
+        for (const auto& function : symbols.functions()) {
+            const auto harm = harm_of_return_probe(function.name);
+            if (!harm.empty()) return_harms_[function.file_offset] = fmt::format("at {}", harm);
+        }
+    }
+
     [[nodiscard]] std::string offset_text() const {
         return spec_.symbol_offset == 0 ? "" : fmt::format("+{:#x}", spec_.symbol_offset);
     }
@@ -93,14 +104,20 @@ private:
 
     Result<bool> check_function(const ProbeFile& file, const FunctionSymbol& function) {
         const auto& path = file.file().shown_path;
+        std::string harm;
         if (catches_return() && file.elf().is_ghc() && is_haskell_code(function.name)) {
-            const std::string what = "Haskell code, which does not return through the C stack";
+            harm = "Haskell code, which does not return through the C stack";
+        } else if (auto found = return_harms_.find(function.file_offset);
+                   found != return_harms_.end()) {
+            harm = found->second;
+        }
+        if (!harm.empty()) {
             if (!has_wildcard(spec_.name)) {
                 return fail(ErrorCode::missing_feature,
-                            fmt::format("{} in {} is {}", function.name, path, what),
-                            "use u: instead");
+                            fmt::format("{} in {}: {}", function.name, path, harm),
+                            "use u: to record entries");
             }
-            context_.warnings.leave_out(what, probe_text(spec_, {}, function.name));
+            context_.warnings.leave_out(harm, probe_text(spec_, {}, function.name));
             return false;
         }
         if (spec_.symbol_offset != 0) {
@@ -186,6 +203,7 @@ private:
     const CompileContext& context_;
     std::map<std::pair<std::string, std::string>, std::vector<ProbeSite>> found_;
     std::set<ProbeFile*> searched_;
+    std::map<uint64_t, std::string> return_harms_;  // of the file that is searched, by file offset
     std::vector<ProbeArgument> arguments_;
     std::vector<ProbeArgument> return_arguments_;
     size_t functions_seen_ = 0;

@@ -32,8 +32,8 @@ std::vector<std::string> CompileWarnings::lines() const {
     for (const auto& [reason, names] : left_out_) lines.push_back(left_out_line(names, reason));
     for (const auto& [path, places] : exceptions_) {
         lines.push_back(fmt::format(
-            "{} handles exceptions: one that passes through {} with a return probe ends the "
-            "program (std::terminate)",
+            "{} handles exceptions: one, or a thread's cancellation, that passes through {} with a "
+            "return probe ends the program (std::terminate)",
             path,
             places.size() == 1 ? "the function"
                                : fmt::format("one of the {} functions", places.size())));

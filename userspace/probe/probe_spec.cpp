@@ -252,6 +252,11 @@ private:
         if (token.text.empty()) {
             return fail_at(text_, token.offset, token.length, "an offset without a symbol");
         }
+        // What is the start of an instruction in one function is the middle of one in another.
+        if (has_wildcard(token.text)) {
+            return fail_at(text_, token.offset, token.length,
+                           "an offset is for one symbol; a wildcard names several");
+        }
         return {};
     }
 

@@ -443,6 +443,30 @@ TEST_F(ProbeCompiler, RefusesAnInstructionThatGoesWrongUnderAProbe) {
     EXPECT_THAT(refusal("usdt:app:*").what, HasSubstr("nothing remains"));
 }
 
+TEST_F(ProbeCompiler, RefusesReturnProbesThatBreakTheirFunction) {
+    add_file("app", ElfBuilder()
+                        .function("__GI___sigsetjmp", kText)
+                        .function("a_sigsetjmp", kText)  // another name of it
+                        .function("__cxa_throw", kText + 16)
+                        .function("parse.cold", kText + 32)
+                        .function("parse.cold.3", kText + 48)
+                        .function("_start", kText + 64)
+                        .function("start_server", kText + 80)
+                        .function("cold", kText + 96));
+    for (const char* kind : {"ur", "span"}) {
+        const std::string app = std::string(kind) + ":app:";
+        EXPECT_THAT(refusal(app + "__GI___sigsetjmp").what, HasSubstr("more than once"));
+        EXPECT_THAT(refusal(app + "a_sigsetjmp").what, HasSubstr("more than once"));
+        EXPECT_THAT(refusal(app + "__cxa_throw").what, HasSubstr("unwinds the stack"));
+        EXPECT_THAT(refusal(app + "parse.cold").what, HasSubstr("not called"));
+        EXPECT_EQ(refusal(app + "_start").hint, "use u: to record entries");
+        const auto plan = compile(app + "*");
+        EXPECT_EQ(plan.points.size(), 2u);
+        EXPECT_THAT(plan.warnings, Contains(HasSubstr("3 places left out, at code that is not")));
+    }
+    EXPECT_EQ(compile("u:app:*").points.size(), 7u);
+}
+
 TEST_F(ProbeCompiler, RefusesPlacesOutsideOfTheCode) {
     add_file("app", app().function("constant", ElfBuilder::kData));
     EXPECT_THAT(refusal("u:app:constant").what, HasSubstr("outside of the file's code"));

@@ -100,6 +100,7 @@ TEST(ProbeSpec, PointsAtTheToken) {
     EXPECT_EQ(pointed_at("usdt:a:b(argh)"), "argh");
     EXPECT_EQ(pointed_at("usdt:a:b(arg0) tail"), "tail");
     EXPECT_EQ(pointed_at("u:app:f+zz"), "zz");
+    EXPECT_EQ(pointed_at("u:app:f*+4"), "f*+4");
     EXPECT_EQ(pointed_at("ur:app:f+4"), "+4");
     EXPECT_EQ(pointed_at("t:a:b:c"), "c");
     EXPECT_EQ(pointed_at("usdt:\"abc"), "\"");
@@ -138,7 +139,7 @@ TEST(ProbeSpec, NamesOneProbeOfAWildcardAsItsOwnText) {
     EXPECT_EQ(probe_text(parse("usdt:/bin/x:d*:r?(arg0:str)"), "demo", "ra"),
               "usdt:/bin/x:demo:ra(arg0:str)");
     EXPECT_EQ(probe_text(parse("t:sched:*wak*"), "sched", "sched_waking"), "t:sched:sched_waking");
-    EXPECT_EQ(probe_text(parse("u:app:a*+4(arg1)"), "", "a+b"), "u:app:\"a+b\"+0x4(arg1)");
+    EXPECT_EQ(probe_text(parse("u:app:a*(arg1)"), "", "a+b"), "u:app:\"a+b\"(arg1)");
     EXPECT_EQ(probe_text(parse("span:libc.so.6:mall?c"), "", "malloc"), "span:libc.so.6:malloc");
     // Without a wildcard the user finds his own words again.
     EXPECT_EQ(probe_text(parse("u:app:f+4( arg1 )"), "", "f"), "u:app:f+4( arg1 )");
