@@ -19,12 +19,6 @@ namespace {
 
 constexpr mode_t kFileMode = 0600;
 
-std::string folder_of(const std::string& path) {
-    const size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::string hint_for(int sys_errno, const std::string& path) {
     switch (sys_errno) {
         case ENOENT:
@@ -60,27 +54,13 @@ tl::unexpected<Error> fail_open(int sys_errno, const std::string& path) {
                       hint_for(sys_errno, path));
 }
 
-Result<OutputFile> make_file(const std::string& path, const std::optional<FileOwner>& owner) {
-    UniqueFd fd(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-    if (!fd.valid()) return fail_open(errno, path);
-    if (owner && ::fchown(fd.get(), owner->uid, owner->gid) != 0) {
-        const int sys_errno = errno;
-        static_cast<void>(::unlink(path.c_str()));  // the error reported is the one that matters
-        return fail_errno(ErrorCode::io, sys_errno,
-                          fmt::format("give {} to user {}", path, owner->uid),
-                          "choose a file system that keeps owners with -o");
-    }
-    return OutputFile{std::move(fd), true};
-}
-
 Result<OutputFile> replace_file(const std::string& path, const std::optional<FileOwner>& owner) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
         const int sys_errno = errno;
         return fail_errno(ErrorCode::io, sys_errno, fmt::format("replace {}", path),
                           hint_for(sys_errno, path));
     }
-    return make_file(path, owner);
+    return make_output_file(path, owner);
 }
 
 // A named pipe without a reader would hold open() up, and the recorder, which takes its signals
@@ -96,7 +76,7 @@ Result<OutputFile> open_special(const std::string& path, int flags) {
     }
     // It was none when looked at.
     if (S_ISREG(now.st_mode)) return fail_open(EEXIST, path);
-    return OutputFile{std::move(fd), false};
+    return OutputFile{std::move(fd), false, {}};
 }
 
 Result<OutputFile> open_linked(const std::string& path,
@@ -122,11 +102,33 @@ Result<OutputFile> open_linked(const std::string& path,
 
 }  // namespace
 
+std::string folder_of(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<OutputFile> make_output_file(const std::string& path,
+                                    const std::optional<FileOwner>& owner) {
+    UniqueFd fd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+    if (!fd.valid()) return fail_open(errno, path);
+    if (owner && ::fchown(fd.get(), owner->uid, owner->gid) != 0) {
+        const int sys_errno = errno;
+        static_cast<void>(::unlink(path.c_str()));  // the error reported is the one that matters
+        return fail_errno(ErrorCode::io, sys_errno,
+                          fmt::format("give {} to user {}", path, owner->uid),
+                          "choose a file system that keeps owners with -o");
+    }
+    return OutputFile{std::move(fd), true, path};
+}
+
 Result<OutputFile> open_output_file(const std::string& path,
                                     const std::optional<FileOwner>& owner) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) {
-        if (errno == ENOENT && !path.empty() && path.back() != '/') return make_file(path, owner);
+        if (errno == ENOENT && !path.empty() && path.back() != '/')
+            return make_output_file(path, owner);
         return fail_open(errno, path);
     }
     if (S_ISLNK(found.st_mode)) return open_linked(path, found.st_uid, owner);

@@ -5,6 +5,7 @@
 #include "tracer/write/byte_sink.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,20 @@ struct FileOwner {
     gid_t gid;
 };
 
+// When what is written is forced to the disk (fdatasync; once a file its folder too, so that the
+// name lasts). By default never: the kernel writes it within half a minute, and only a crash of
+// the whole machine loses anything. The sink's thread does it and the caller never waits: while a
+// slow disk syncs, buffers fill, and beyond them there is no room. Counted from what the thread
+// has written, so a partial buffer begins to count at flush(). A destination that knows no
+// syncing (a pipe, a terminal) is left alone; any other failure ends the sink like one of write.
+struct SyncOptions {
+    bool at_close = false;
+    // After as many bytes, and as long after the first byte not yet synced; 0: not. Either of them
+    // means at close too.
+    uint64_t every_bytes = 0;
+    uint64_t every_ms = 0;
+};
+
 struct FileSinkOptions {
     size_t buffer_bytes = 1 << 20;   // of one buffer
     size_t buffer_count = 64;        // filled or waiting at once; beyond: no room
@@ -26,6 +41,7 @@ struct FileSinkOptions {
     // of another session starves, and what it should have written finds no room. Its CPU time is
     // bounded by what is committed, at some 0.3 s a GB. Not granted: an ordinary thread.
     bool real_time = false;
+    SyncOptions sync;
 };
 
 // Writes to a new file (0600; an existing regular file is replaced, not followed through a

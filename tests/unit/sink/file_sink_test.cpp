@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/write/sinks.h"
+#include "unit/session/wait_until.h"
+#include "unit/sink/sink_test_support.h"
 
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -25,46 +23,12 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr size_t kBufferBytes = ByteSink::kReserveBytesMax;  // the least there is
-constexpr size_t kRecordBytes = 1024;
+using test::kBufferBytes;
+using test::kRecordBytes;
+using test::put;
+using test::wait_until;
 
-// A folder of this test's own, gone afterwards.
-class FileSink : public testing::Test {
-protected:
-    FileSink() {
-        std::string name = testing::TempDir() + "/sinkXXXXXX";
-        folder = ::mkdtemp(name.data());
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-
-    [[nodiscard]] std::string path(const std::string& name = "out.fxt") const {
-        return folder + "/" + name;
-    }
-    static std::string contents(const std::string& file) {
-        std::ifstream stream(file, std::ios::binary);
-        return {std::istreambuf_iterator<char>(stream), {}};
-    }
-
-    std::string folder;
-};
-
-bool put(ByteSink& sink, char fill, size_t bytes = kRecordBytes) {
-    const auto room = sink.reserve(bytes);
-    if (room.empty()) return false;
-    std::memset(room.data(), fill, bytes);
-    sink.commit(bytes);
-    return true;
-}
-
-// Waits for what another thread does; false if it never comes.
-bool eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
+class FileSink : public test::FolderTest {};
 
 FileSinkOptions small(size_t buffer_count = 4) {
     return {.buffer_bytes = kBufferBytes, .buffer_count = buffer_count, .owner = {}};
@@ -76,7 +40,7 @@ TEST_F(FileSink, WritesEverythingInOrder) {
     std::string expected;
     for (int i = 0; i < 2000; ++i) {
         const char fill = static_cast<char>('a' + i % 26);
-        ASSERT_TRUE(eventually([&] { return put(**sink, fill); }));
+        ASSERT_TRUE(wait_until([&] { return put(**sink, fill); }));
         expected.append(kRecordBytes, fill);
     }
     EXPECT_EQ((*sink)->bytes_committed(), expected.size());
@@ -101,7 +65,7 @@ TEST_F(FileSink, FlushHandsOverAPartialBuffer) {
     ASSERT_TRUE(put(**sink, 'a'));
     EXPECT_EQ(contents(path()).size(), 0U);
     (*sink)->flush();
-    EXPECT_TRUE(eventually([&] { return contents(path()).size() == kRecordBytes; }));
+    EXPECT_TRUE(wait_until([&] { return contents(path()).size() == kRecordBytes; }));
     ASSERT_TRUE((*sink)->close().has_value());
 }
 
@@ -176,7 +140,7 @@ TEST_F(FileSink, FullDeviceIsAnErrorAndEndsReservations) {
     ASSERT_TRUE(sink.has_value());
     ASSERT_TRUE(put(**sink, 'a'));
     (*sink)->flush();
-    ASSERT_TRUE(eventually([&] { return !(*sink)->health().has_value(); }));
+    ASSERT_TRUE(wait_until([&] { return !(*sink)->health().has_value(); }));
     EXPECT_EQ((*sink)->health().error().sys_errno, ENOSPC);
     EXPECT_FALSE(put(**sink, 'a'));
     const Status status = (*sink)->close();
@@ -227,7 +191,7 @@ TEST_F(FileSink, ASlowReaderMeansNoRoomAndNeverWaiting) {
             received += static_cast<size_t>(count);
         }
     });
-    EXPECT_TRUE(eventually([&] { return put(*sink, 'b'); })) << "room again once it is read";
+    EXPECT_TRUE(wait_until([&] { return put(*sink, 'b'); })) << "room again once it is read";
     EXPECT_TRUE(sink->close().has_value());
     drain.join();
     EXPECT_EQ(received, sink->bytes_committed());

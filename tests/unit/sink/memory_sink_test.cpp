@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/write/sinks.h"
-
-#include <cstring>
+#include "unit/sink/sink_test_support.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +8,7 @@ namespace tracer {
 namespace {
 
 bool put(ByteSink& sink, size_t bytes) {
-    const auto room = sink.reserve(bytes);
-    if (room.size() != bytes) return false;
-    std::memset(room.data(), 'x', bytes);
-    sink.commit(bytes);
-    return true;
+    return test::put(sink, 'x', bytes);
 }
 
 TEST(MemorySink, RefusesPastItsLimitAndTakesWhatStillFits) {
