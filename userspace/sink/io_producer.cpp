@@ -10,12 +10,21 @@
 
 namespace tracer {
 
+IoProducer::~IoProducer() {
+    if (queue_->is_copy()) {
+        queue_->abandon();
+        static_cast<void>(queue_.release());
+        return;
+    }
+    push_partial();
+}
+
 bool IoProducer::next_buffer() {
-    if (is_closed_ || queue_.has_failed()) return false;
+    if (is_closed_ || queue_->has_failed()) return false;
     // The full one is handed over even when no other is free, or it would wait for nothing.
     push_partial();
     TR_CHECK(buffer_ == nullptr);  // an empty one has room for any record
-    buffer_ = queue_.acquire();
+    buffer_ = queue_->acquire();
     if (buffer_ == nullptr) return false;
     buffer_->chunk_start_ns = std::exchange(chunk_start_ns_, std::nullopt);
     next_ = counted_ = buffer_->memory.get();
@@ -46,7 +55,7 @@ void IoProducer::push_partial() {
     count();
     buffer_->used = static_cast<size_t>(next_ - buffer_->memory.get());
     next_ = end_ = next_mark_ = counted_ = nullptr;
-    queue_.push(std::move(buffer_));
+    queue_->push(std::move(buffer_));
 }
 
 void IoProducer::begin_chunk() {
@@ -60,8 +69,9 @@ void IoProducer::begin_chunk() {
 Status IoProducer::close() {
     TR_CHECK(!is_closed_);
     is_closed_ = true;
+    if (queue_->is_copy()) return {};
     push_partial();
-    return queue_.close();
+    return queue_->close();
 }
 
 }  // namespace tracer

@@ -17,13 +17,13 @@ namespace tracer {
 class IoProducer {
 public:
     IoProducer(std::unique_ptr<IoDestination> destination, const IoQueueOptions& options)
-        : queue_(std::move(destination), options) {}
-    ~IoProducer() { push_partial(); }
+        : queue_(std::make_unique<IoQueue>(std::move(destination), options)) {}
+    ~IoProducer();
     IoProducer(const IoProducer&) = delete;
     IoProducer& operator=(const IoProducer&) = delete;
 
     [[nodiscard]] std::span<std::byte> reserve(size_t bytes) {
-        if (static_cast<size_t>(end_ - next_) < bytes || queue_.has_failed()) [[unlikely]] {
+        if (static_cast<size_t>(end_ - next_) < bytes || queue_->has_failed()) [[unlikely]] {
             if (bytes > ByteSink::kReserveBytesMax || !next_buffer()) return {};
         }
         return {next_, bytes};
@@ -37,11 +37,11 @@ public:
 
     // Leaves the partial buffer where it is when no other is free: the thread has enough to do.
     void flush() {
-        if (queue_.can_acquire()) push_partial();
+        if (queue_->can_acquire()) push_partial();
     }
 
     [[nodiscard]] Status close();
-    [[nodiscard]] Status health() const { return queue_.health(); }
+    [[nodiscard]] Status health() const { return queue_->health(); }
     [[nodiscard]] unsigned long long bytes_committed() const {
         return committed_.load(std::memory_order_relaxed);
     }
@@ -54,7 +54,7 @@ public:
     // What is committed from now on belongs to another chunk, in a buffer of its own.
     void begin_chunk();
     // Whether a chunk's opening would find room.
-    [[nodiscard]] bool can_begin_chunk() const { return queue_.can_acquire(); }
+    [[nodiscard]] bool can_begin_chunk() const { return queue_->can_acquire(); }
 
 private:
     [[nodiscard]] bool next_buffer();
@@ -62,7 +62,7 @@ private:
     void count();
     void push_partial();
 
-    IoQueue queue_;
+    std::unique_ptr<IoQueue> queue_;
     std::unique_ptr<IoBuffer> buffer_;
     std::byte* next_ = nullptr;       // first free byte of the buffer
     std::byte* end_ = nullptr;        // of the buffer

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace tracer {
 
@@ -20,7 +22,8 @@ IoQueue::IoQueue(std::unique_ptr<IoDestination> destination, const IoQueueOption
     : destination_(std::move(destination)),
       buffer_bytes_(std::max(options.buffer_bytes, ByteSink::kReserveBytesMax)),
       buffer_count_(std::max<size_t>(options.buffer_count, 1)),
-      is_real_time_(options.real_time) {
+      is_real_time_(options.real_time),
+      process_(::getpid()) {
     start();
 }
 
@@ -56,7 +59,13 @@ std::unique_ptr<IoBuffer> IoQueue::acquire() {
         if (made_count_ == buffer_count_) return nullptr;
         made_count_ += 1;
     }
-    return std::make_unique<IoBuffer>(buffer_bytes_);
+    try {
+        return std::make_unique<IoBuffer>(buffer_bytes_);
+    } catch (const std::bad_alloc&) {  // no room, like every other reason
+        const std::lock_guard lock(mutex_);
+        made_count_ -= 1;
+        return nullptr;
+    }
 }
 
 bool IoQueue::can_acquire() const {
@@ -124,6 +133,10 @@ Status IoQueue::close() {
     if (thread_.joinable()) thread_.join();
     remember(destination_->finish());
     return health();
+}
+
+bool IoQueue::is_copy() const {
+    return ::getpid() != process_;
 }
 
 Status IoQueue::health() const {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,13 @@ public:
     // Waits until all that was pushed is written, as long as the destination does, and finishes
     // the destination.
     [[nodiscard]] Status close();
+
+    // Whether this is the copy in a child of fork(): its thread is the parent's alone, its locks
+    // may be held for ever, and what it holds is the parent's to write.
+    [[nodiscard]] bool is_copy() const;
+    // Closes a copy's descriptors. All that can be done with it then is to leave its memory be:
+    // even the destructor would wait for the thread.
+    void abandon() { destination_.reset(); }
     [[nodiscard]] Status health() const;
 
 private:
@@ -49,10 +57,11 @@ private:
     void write(const IoBuffer& buffer);
     void remember(const Status& status);
 
-    const std::unique_ptr<IoDestination> destination_;
+    std::unique_ptr<IoDestination> destination_;
     const size_t buffer_bytes_;
     const size_t buffer_count_;
     const bool is_real_time_;
+    const pid_t process_;
     bool is_finished_ = false;  // of the producer alone
 
     mutable std::mutex mutex_;  // guards what follows

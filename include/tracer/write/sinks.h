@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The plain sinks: a file, a descriptor, memory, nothing. Others are beside this header:
+// rotating_sink.h, chunk_memory_sink.h, socket_sink.h, tee_sink.h.
+//
+// Sinks with a thread (file, descriptor, rotating, socket) and fork(): the sink stays the parent's.
+// In the child its close() does nothing, its destructor closes the descriptors and waits for
+// nobody, and no other function may be called; open a new sink there.
 #pragma once
 
 #include "tracer/base/unique_fd.h"

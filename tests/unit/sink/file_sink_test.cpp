@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -240,6 +242,30 @@ TEST_F(FileSink, WaitsForANonBlockingReader) {
     EXPECT_TRUE(sink->close().has_value());
     drain.join();
     EXPECT_EQ(received, 200 * kRecordBytes);
+}
+
+TEST_F(FileSink, AChildOfForkLeavesTheFileToItsParent) {
+    auto sink = open_file_sink(path(), small());
+    ASSERT_TRUE(sink.has_value());
+    ASSERT_TRUE(put(**sink, 'a'));
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const bool is_closed = (*sink)->close().has_value();
+        sink->reset();
+        ::_exit(is_closed ? 0 : 1);
+    }
+    int status = 0;
+    const bool has_ended = wait_until([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+    if (!has_ended) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+    }
+    EXPECT_TRUE(has_ended) << "the child waited for a thread that it does not have";
+    EXPECT_EQ(status, 0);
+    ASSERT_TRUE(put(**sink, 'b'));
+    ASSERT_TRUE((*sink)->close().has_value());
+    EXPECT_EQ(contents(path()), std::string(kRecordBytes, 'a') + std::string(kRecordBytes, 'b'));
 }
 
 TEST_F(FileSink, ACloseErrorIsReported) {
