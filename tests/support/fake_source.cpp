@@ -46,11 +46,7 @@ void FakeSource::peek(size_t index, size_t count_max, std::vector<RecordView>& o
     Ring& ring = rings_[index];
     for (size_t i = 0; i < count_max && ring.peeked < ring.records.size(); ++i, ++ring.peeked) {
         const Record& record = ring.records[ring.peeked];
-        const auto header = header_of(record);
-        out.push_back({.data = record.data(),
-                       .bytes = static_cast<uint32_t>(record.size()),
-                       .seq = header.seq,
-                       .time_ns = header.time_ns});
+        out.push_back(view_record(record.data(), record.size()));
     }
     peeked_max_ = std::max(peeked_max_, ring.peeked);
 }

@@ -97,13 +97,15 @@ private:
     [[nodiscard]] Status take_definitions(std::string_view text);
     [[nodiscard]] Status take_counters(std::string_view text);
     [[nodiscard]] Status take_records(std::span<const std::byte> payload, bool is_cut);
+    [[nodiscard]] Status view_records(std::span<const std::byte> payload, bool is_cut);
     void end_cut(uint64_t bytes);
     [[nodiscard]] std::span<std::byte> front(size_t bytes) { return {buffer_.data(), bytes}; }
 
     Input& input_;
     CaptureVisitor& visitor_;
     std::vector<std::byte> buffer_;
-    uint64_t position_ = 0;  // of the block under way
+    std::vector<RecordView> records_;  // of the block under way, in buffer_
+    uint64_t position_ = 0;            // of the block under way
     CaptureSummary summary_;
     DefinitionsParser definitions_;
     CountersParser counters_;
@@ -221,11 +223,20 @@ Status CaptureReader::take_records(std::span<const std::byte> payload, bool is_c
     if (!summary_.has_definitions) {
         return fail(ErrorCode::bad_input, "records before any definitions");
     }
+    records_.clear();
+    const Status status = view_records(payload, is_cut);
+    summary_.records += records_.size();
+    if (!records_.empty()) visitor_.on_records(records_);
+    return status;
+}
+
+Status CaptureReader::view_records(std::span<const std::byte> payload, bool is_cut) {
     size_t offset = 0;
     while (offset < payload.size()) {
         const size_t left = payload.size() - offset;
+        const std::byte* const data = payload.data() + offset;
         uint16_t size = 0;
-        if (left >= sizeof(size)) std::memcpy(&size, payload.data() + offset, sizeof(size));
+        if (left >= sizeof(size)) std::memcpy(&size, data, sizeof(size));
         const bool is_plausible =
             size >= sizeof(tr_record_header) && size % 8 == 0 && size <= TR_RECORD_BYTES_MAX;
         if (is_cut && (left < sizeof(size) || (is_plausible && size > left))) {
@@ -236,8 +247,7 @@ Status CaptureReader::take_records(std::span<const std::byte> payload, bool is_c
             return fail(ErrorCode::bad_input,
                         fmt::format("a record of {} bytes where {} are left", size, left));
         }
-        ++summary_.records;
-        visitor_.on_record(payload.subspan(offset, size));
+        records_.push_back(view_record(data, size));
         offset += size;
     }
     return {};

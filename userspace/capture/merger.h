@@ -17,6 +17,8 @@
 #include "capture/record_handler.h"
 #include "capture/record_source.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -63,15 +65,24 @@ private:
         uint64_t awaited = 0;      // jumped over but not lost: expected to arrive late
     };
 
+    static constexpr size_t kTakenMax = 256;
+
     // Rings whose head may be delivered now, as a binary heap with the earliest on top.
     struct Head {
         uint64_t time_ns;
         uint32_t ring;
     };
 
+    // Makes sure that the ring has a head; false if it has nothing more.
+    [[nodiscard]] bool has_head(size_t index, RecordHandler& handler) {
+        const Ring& ring = rings_[index];
+        return ring.next < ring.batch.size() || refill(index, handler);
+    }
     [[nodiscard]] bool refill(size_t index, RecordHandler& handler);
-    void deliver_run(size_t index, uint64_t limit_ns, RecordHandler& handler);
-    void deliver(Ring& ring, RingLedger& ledger, const RecordView& view, RecordHandler& handler);
+    void take_from_top(uint64_t last_ns, RecordHandler& handler);
+    void take_special(size_t index, bool has_taken, uint64_t limit_ns, RecordHandler& handler);
+    void take_any(size_t index, RecordHandler& handler);
+    void hand_over(RecordHandler& handler);
     void sift_down(size_t position);
 
     [[nodiscard]] uint64_t unexplained(size_t index) const;
@@ -87,7 +98,11 @@ private:
     std::vector<RingLedger> ledgers_;
     std::vector<Ring> rings_;
     std::vector<Head> heap_;
-    uint64_t newest_ns_ = 0;  // of all that was delivered
+    // Taken from the rings, in order, and on their way to the handler: before anything that is not
+    // one of them reaches it, and before a ring takes one back, they are handed over.
+    std::array<RecordView, kTakenMax> taken_{};
+    size_t taken_count_ = 0;
+    uint64_t newest_ns_ = 0;  // of all that was taken
 };
 
 }  // namespace tracer

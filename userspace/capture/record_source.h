@@ -3,21 +3,13 @@
 // Where raw records come from: the kernel's rings, a capture file, a test's fake.
 #pragma once
 
+#include "capture/record_view.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace tracer {
-
-// One record (an abi/event.h header and its body) in memory that its source owns. `bytes` is what
-// the source vouches for, at least sizeof(tr_record_header); the header's own size is untrusted.
-struct RecordView {
-    const std::byte* data;
-    uint32_t bytes;
-    uint32_t seq;
-    uint64_t time_ns;
-};
 
 // One ordered stream for each ring. One consuming thread.
 class RecordSource {

@@ -4,9 +4,21 @@
 // inline part of the header is what every event takes.
 #include "decode/event_output.h"
 
+#include <span>
+#include <utility>
 #include <variant>
 
 namespace tracer {
+
+void EventOutput::write_plain() {
+    const std::span<const PlainInstant> instants(plain_.data(), std::exchange(plain_count_, 0));
+    size_t done = 0;
+    if (!in_hole_) {
+        done = writer_.write_plain(instants);
+        if (done < instants.size()) write_at_hole(ExpandedInstant(instants[done++]).event());
+    }
+    for (; done < instants.size(); ++done) write(ExpandedInstant(instants[done]).event());
+}
 
 bool EventOutput::write_at_hole(const model::Event& event) {
     if (in_hole_) {
@@ -33,6 +45,7 @@ bool EventOutput::write_at_hole(const model::Event& event) {
 }
 
 void EventOutput::finish(uint64_t now_ns) {
+    flush();
     if (in_hole_) static_cast<void>(leave_hole(now_ns));
 }
 

@@ -11,6 +11,8 @@
 #include "tracer/write/trace_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,11 +34,23 @@ public:
 
     // False: not written (no room, or the format cannot say it).
     bool write(const model::Event& event) {
+        flush();
         if (!in_hole_) [[likely]] {
             const WriteStatus status = writer_.write(event);
             if (status != WriteStatus::no_room) return status == WriteStatus::ok;
         }
         return write_at_hole(event);
+    }
+
+    // As write() of such an instant, but it may be kept back until the next event of another kind
+    // or flush(): a call of the writer for each would cost more than what it does. Its words must
+    // stay until then.
+    void add(const PlainInstant& instant) {
+        if (plain_count_ == plain_.size()) flush();
+        plain_[plain_count_++] = instant;
+    }
+    void flush() {
+        if (plain_count_ != 0) write_plain();
     }
 
     // An event to be written at the hole's begin (not before earliest_ns) once there is room.
@@ -48,6 +62,9 @@ public:
     void finish(uint64_t now_ns);
 
 private:
+    static constexpr size_t kPlainMax = 64;
+
+    void write_plain();
     bool write_at_hole(const model::Event& event);
     [[nodiscard]] bool leave_hole(uint64_t now_ns);
 
@@ -57,6 +74,8 @@ private:
     bool in_hole_ = false;
     uint64_t hole_begin_ns_ = 0;
     uint64_t hole_count_ = 0;
+    std::array<PlainInstant, kPlainMax> plain_{};
+    size_t plain_count_ = 0;
     std::vector<model::Event> debts_;
     size_t debts_paid_ = 0;
 };

@@ -1,14 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The hot path: a probe's hit becomes an instant, a counter value, or one end of a span. Nothing is
-// allocated; the values live in one array that the next hit overwrites.
+// allocated. Most hits are plain: instants with integers only, whose words go from the record to
+// the writer as they lie; for the others values are made, in one array that the next hit
+// overwrites.
 #include "decode/record_decoder.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
 
 namespace tracer {
+namespace {
+
+// One field of the header, where it lies.
+template <typename T>
+T field_of(const RecordView& view, size_t offset) {
+    T value{};
+    std::memcpy(&value, view.data + offset, sizeof(value));
+    return value;
+}
+
+}  // namespace
+
+void RecordDecoder::on_records(std::span<const RecordView> records) {
+    counters_.records += records.size();
+    while (!records.empty()) {
+        records = records.subspan(take_plain_hits(records));
+        if (records.empty()) break;
+        dispatch(records.front().bytes());
+        records = records.subspan(1);
+    }
+    // The records die with this call.
+    output_.flush();
+}
+
+// Takes hits as long as they are plain, and nothing about them asks for a closer look; how many.
+size_t RecordDecoder::take_plain_hits(std::span<const RecordView> records) {
+    const std::span<Probe> probes(probes_);
+    size_t count = 0;
+    // Of the hit before, which nearly always was of the same thread.
+    Task* task = nullptr;
+    uint32_t task_tgid = 0;
+    uint32_t task_tid = 0;
+    for (const RecordView& view : records) {
+        if (view.kind != TR_KIND_hit) break;
+        const auto probe_id = field_of<uint32_t>(view, offsetof(tr_record_header, probe_id));
+        if (probe_id >= probes.size()) break;
+        Probe& probe = probes[probe_id];
+        if (!probe.is_plain || view.size < probe.bytes_min) break;
+        if (field_of<uint16_t>(view, offsetof(tr_record_header, flags)) != 0) break;
+        // First, because what a look-up ends it ends at the time of the record that tells of it.
+        note_time(view.time_ns);
+        const auto tgid = field_of<uint32_t>(view, offsetof(tr_record_header, tgid));
+        const auto tid = field_of<uint32_t>(view, offsetof(tr_record_header, tid));
+        if (task == nullptr || tid != task_tid || tgid != task_tgid) {
+            if (tid == 0 || tgid == definitions_.own_pid) break;
+            task = &tasks_.find_or_add(tgid, tid);
+            task_tgid = tgid;
+            task_tid = tid;
+            // A definition goes straight to the writer, behind the hits so far.
+            if (!task->is_defined) output_.flush();
+            static_cast<void>(tasks_.named(*task));
+        }
+        const std::byte* const words = view.data + sizeof(tr_record_header);
+        output_.add({.time_ns = view.time_ns,
+                     .point = probe.point,
+                     .thread = task->index,
+                     .types = {probe.types.data(), probe.slot_count},
+                     .words = {words, probe.slot_count * sizeof(uint64_t)}});
+        ++probe.hits;
+        ++count;
+    }
+    return count;
+}
 
 void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     if (header.probe_id >= probes_.size()) {
@@ -21,8 +87,7 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         ++counters_.unknown_probes;
         return;
     }
-    if (bytes.size() < sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t) ||
-        header.tid == 0) {
+    if (bytes.size() < probe.bytes_min || header.tid == 0) {
         ++counters_.malformed;
         return;
     }
@@ -56,15 +121,6 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
 // Fills values_ by slot. False: the record contradicts itself.
 bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& header, Bytes bytes) {
     const std::byte* slots = bytes.data() + sizeof(tr_record_header);
-    if (probe.is_plain && header.flags == 0) [[likely]] {
-        // Most hits: the same probe as before, and only the bits differ.
-        if (values_probe_ != header.probe_id) take_types(probe, header.probe_id);
-        for (size_t i = 0; i < probe.slot_count; ++i) {
-            std::memcpy(&values_[i].bits, slots + i * sizeof(uint64_t), sizeof(uint64_t));
-        }
-        return true;
-    }
-    values_probe_ = 0;
     for (size_t i = 0; i < probe.slot_count; ++i) {
         uint64_t raw = 0;
         std::memcpy(&raw, slots + i * sizeof(raw), sizeof(raw));
@@ -79,11 +135,6 @@ bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& head
         if (!read_value(probe, i, raw, bytes)) return false;
     }
     return true;
-}
-
-void RecordDecoder::take_types(const Probe& probe, uint32_t probe_id) {
-    for (size_t i = 0; i < probe.slot_count; ++i) values_[i] = {.type = probe.types[i]};
-    values_probe_ = probe_id;
 }
 
 // One value, whose type is set.

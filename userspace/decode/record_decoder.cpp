@@ -28,6 +28,18 @@ T read_as(std::span<const std::byte> bytes) {
     return record;
 }
 
+bool is_plain(const ProbeDefinition& definition, const std::vector<model::Argument>& arguments) {
+    using model::ValueType;
+    const auto is_same_integer = [](ValueType slot, const model::Argument& argument) {
+        return slot == argument.type &&
+               (slot == ValueType::s32 || slot == ValueType::u32 || slot == ValueType::s64 ||
+                slot == ValueType::u64 || slot == ValueType::pointer);
+    };
+    return definition.role == HitRole::instant &&
+           std::equal(definition.slots.begin(), definition.slots.end(), arguments.begin(),
+                      arguments.end(), is_same_integer);
+}
+
 // The kernel's code is status << 8 | signal, with 0x80 in the signal for a core dump.
 int32_t exit_code_of(const tr_task& record) {
     const auto code = static_cast<uint32_t>(record.exit_code);
@@ -55,50 +67,50 @@ RecordDecoder::RecordDecoder(RecordingDefinitions definitions, TraceWriter& writ
 void RecordDecoder::add(const std::vector<model::Point>& points,
                         const std::vector<ProbeDefinition>& probes) {
     for (const model::Point& point : points) {
-        TR_CHECK(static_cast<size_t>(point.index) == point_kinds_.size());
-        point_kinds_.push_back(point.kind);
+        TR_CHECK(static_cast<size_t>(point.index) == points_.size());
+        points_.push_back(point);
         writer_.define(point);
     }
     for (const ProbeDefinition& definition : probes) {
         const auto point = static_cast<size_t>(definition.point);
         const size_t first_value = definition.role == HitRole::instant ? 0 : 1;
-        TR_CHECK(definition.probe_id <= kProbeIdMax && point < point_kinds_.size());
+        TR_CHECK(definition.probe_id <= kProbeIdMax && point < points_.size());
         TR_CHECK(definition.slots.size() + first_value <= TR_ARGS_MAX);
         if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
         Probe& probe = probes_[definition.probe_id];
         TR_CHECK(!probe.is_defined);
         probe.is_defined = true;
         probe.role = definition.role;
-        probe.is_counter = point_kinds_[point] == model::PointKind::counter;
+        probe.is_counter = points_[point].kind == model::PointKind::counter;
         probe.first_value = static_cast<uint8_t>(first_value);
         probe.f32_slots = uint32_t{definition.f32_slots} << first_value;
         probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_value);
+        probe.bytes_min =
+            static_cast<uint16_t>(sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t));
         probe.point = definition.point;
-        for (const model::ValueType type : definition.slots) {
-            probe.is_plain &= type != model::ValueType::none && type != model::ValueType::string &&
-                              type != model::ValueType::boolean;
-        }
-        probe.is_plain &= probe.f32_slots == 0;
+        probe.is_plain = !probe.is_counter && is_plain(definition, points_[point].arguments);
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_value));
     }
 }
 
 void RecordDecoder::on_record(std::span<const std::byte> record) {
+    if (record.size() >= sizeof(tr_record_header)) {
+        const RecordView view = view_record(record.data(), record.size());
+        if (view.size != 0) {
+            on_records({&view, 1});
+            return;
+        }
+    }
     ++counters_.records;
-    if (record.size() < sizeof(tr_record_header)) {
-        ++counters_.malformed;
-        return;
-    }
-    const auto header = read_as<tr_record_header>(record);
-    if (header.size < sizeof(tr_record_header) || header.size > record.size()) {
-        ++counters_.malformed;
-        return;
-    }
-    const std::span<const std::byte> bytes = record.first(header.size);
-    if (first_ns_ == 0) first_ns_ = header.time_ns;
-    last_ns_ = std::max(last_ns_, header.time_ns);
+    ++counters_.malformed;
+}
 
+void RecordDecoder::dispatch(Bytes bytes) {
+    const auto header = read_as<tr_record_header>(bytes);
+    note_time(header.time_ns);
+    // What follows may define and forget tasks.
+    output_.flush();
     switch (header.kind) {
 #define TR_KIND_CASE(number, name, type)   \
     case number:                           \

@@ -8,6 +8,7 @@
 #include "decode/task_table.h"
 #include "tracer/abi/event.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,7 @@ public:
     RecordDecoder(RecordingDefinitions definitions, TraceWriter& writer);
 
     void on_record(std::span<const std::byte> record) override;
+    void on_records(std::span<const RecordView> records) override;
     void add(const std::vector<model::Point>& points,
              const std::vector<ProbeDefinition>& probes) override;
     void finish(uint64_t now_ns) override;
@@ -31,12 +33,15 @@ public:
     [[nodiscard]] uint64_t last_ns() const override { return last_ns_; }
 
 private:
-    // A ProbeDefinition ready for the hot path.
-    struct Probe {
+    // A ProbeDefinition ready for the hot path: one cache line, found by a shift.
+    struct alignas(64) Probe {
         bool is_defined = false;
         HitRole role = HitRole::instant;
         bool is_counter = false;
-        bool is_plain = true;    // every slot's value is its 64 bits as they are
+        // An instant, every slot of which holds an integer or pointer of the type that the point
+        // declares: what TraceWriter::write_plain() takes.
+        bool is_plain = false;
+        uint16_t bytes_min = 0;  // of a record with all slots
         uint8_t slot_count = 0;  // the stack pointer's included
         uint8_t first_value = 0;
         model::PointIndex point{};
@@ -53,6 +58,13 @@ private:
 
     using Bytes = std::span<const std::byte>;
 
+    [[nodiscard]] size_t take_plain_hits(std::span<const RecordView> records);
+    void dispatch(Bytes bytes);
+    void note_time(uint64_t time_ns) {
+        if (first_ns_ == 0) first_ns_ = time_ns;
+        last_ns_ = std::max(last_ns_, time_ns);
+    }
+
     // One a kind of TR_RECORD_KINDS, each sure of at least its struct's bytes.
     void on_none(const tr_record_header& header, Bytes bytes);
     void on_hit(const tr_record_header& header, Bytes bytes);
@@ -68,7 +80,6 @@ private:
     void on_clock(const tr_record_header& header, Bytes bytes);
 
     [[nodiscard]] bool read_values(const Probe& probe, const tr_record_header& header, Bytes bytes);
-    void take_types(const Probe& probe, uint32_t probe_id);
     [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
     [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
     void break_at_gap(const tr_record_header& header);
@@ -83,11 +94,10 @@ private:
     TaskTable tasks_;
     SpanStacks spans_;
     Schedule schedule_;
-    std::vector<model::PointKind> point_kinds_;
+    std::vector<model::Point> points_;
     std::vector<Probe> probes_;  // by probe id
     std::vector<Gap> gaps_;      // by ring
     std::array<model::Value, TR_ARGS_MAX> values_{};
-    uint32_t values_probe_ = 0;  // the plain probe whose types values_ has; 0: none
     uint64_t first_ns_ = 0;
     uint64_t last_ns_ = 0;
 };

@@ -39,15 +39,12 @@ model::ThreadState thread_state(const tr_sched_switch& record) {
 
 }  // namespace
 
-Schedule::Cpu& Schedule::cpu_of(uint16_t cpu) {
-    if (cpu >= cpus_.size()) cpus_.resize(size_t{cpu} + 1);
-    return cpus_[cpu];
-}
-
-Task* Schedule::wanted(uint32_t tgid, uint32_t tid) {
-    if (tid == 0) return nullptr;
-    Task& task = tasks_.find_or_add(tgid, tid);
-    return task.is_wanted ? &task : nullptr;
+// A thread runs on one CPU at a time: if the trace has it on another one, its switch-out there is
+// missing.
+inline void Schedule::leave_other_cpu(const Task& task, uint16_t number, uint64_t time_ns) {
+    if (task.run_state != RunState::running || task.running_cpu == number) return;
+    const uint16_t other = task.running_cpu;
+    if (cpu_of(other).running == task.index) leave_running(other, time_ns);
 }
 
 void Schedule::on_switch(const tr_sched_switch& record) {
@@ -57,15 +54,17 @@ void Schedule::on_switch(const tr_sched_switch& record) {
         ++counters_.malformed;
         return;
     }
-    // Looked up twice: finding one side may end the life that the other side's number had.
-    static_cast<void>(wanted(record.header.tgid, record.header.tid));
+    const uint32_t lives = tasks_.lives();
+    Task* prev = wanted(record.header.tgid, record.header.tid);
     Task* const next = wanted(record.next_tgid, record.next_tid);
-    Task* const prev = wanted(record.header.tgid, record.header.tid);
+    // Finding one side may have ended the life that the other side's number had.
+    if (tasks_.lives() != lives) [[unlikely]]
+        prev = wanted(record.header.tgid, record.header.tid);
     const model::ThreadIndex out = prev != nullptr ? tasks_.named(*prev) : model::kIdleThread;
     const model::ThreadIndex in = next != nullptr ? tasks_.named(*next) : model::kIdleThread;
 
-    leave_other_cpu(prev, number, time_ns);
-    leave_other_cpu(next, number, time_ns);
+    if (prev != nullptr) leave_other_cpu(*prev, number, time_ns);
+    if (next != nullptr) leave_other_cpu(*next, number, time_ns);
     if (cpu_of(number).running != out) leave_running(number, time_ns);
     const model::ThreadState state = thread_state(record);
     bool is_written = true;
@@ -86,14 +85,6 @@ void Schedule::on_switch(const tr_sched_switch& record) {
         next->run_state = is_written ? RunState::running : RunState::unknown;
         next->running_cpu = number;
     }
-}
-
-// A thread runs on one CPU at a time: if the trace has it on another one, its switch-out there is
-// missing.
-void Schedule::leave_other_cpu(const Task* task, uint16_t number, uint64_t time_ns) {
-    if (task == nullptr || task->run_state != RunState::running) return;
-    const uint16_t other = task->running_cpu;
-    if (other != number && cpu_of(other).running == task->index) leave_running(other, time_ns);
 }
 
 // The trace believes that a thread runs, but it does not: its switch-out is missing. It is ended

@@ -44,10 +44,18 @@ private:
         int16_t priority = 0;
     };
 
-    [[nodiscard]] Cpu& cpu_of(uint16_t cpu);
-    [[nodiscard]] Task* wanted(uint32_t tgid, uint32_t tid);
+    [[nodiscard]] Cpu& cpu_of(uint16_t cpu) {
+        if (cpu >= cpus_.size()) [[unlikely]]
+            cpus_.resize(size_t{cpu} + 1);
+        return cpus_[cpu];
+    }
+    [[nodiscard]] Task* wanted(uint32_t tgid, uint32_t tid) {
+        if (tid == 0) return nullptr;
+        Task& task = tasks_.find_or_add(tgid, tid);
+        return task.is_wanted ? &task : nullptr;
+    }
     void leave_running(uint16_t cpu, uint64_t time_ns);
-    void leave_other_cpu(const Task* task, uint16_t cpu, uint64_t time_ns);
+    void leave_other_cpu(const Task& task, uint16_t cpu, uint64_t time_ns);
     void mark_unknown(const Cpu& cpu);
     void settle_wakeup(Task& task, bool sleeps, uint64_t time_ns);
     void write_wakeup(Task& task, const PendingWakeup& wakeup, uint64_t time_ns);

@@ -41,7 +41,7 @@ Task& TaskTable::find_or_add_slow(uint32_t tgid, uint32_t tid) {
     Task* task = find(tid);
     // Another process under the same tid: the end of the earlier one was not seen.
     if (task == nullptr || task->process->pid != tgid) task = &begin_life(tgid, tid, 0);
-    cache_[tid % kCacheLines] = {tid, tgid, task};
+    cache_[tid % kCacheLines] = {cache_key(tgid, tid), task};
     return *task;
 }
 

@@ -88,7 +88,8 @@ public:
     // The living task of that tid, made if there is none. tid must not be 0.
     [[nodiscard]] Task& find_or_add(uint32_t tgid, uint32_t tid) {
         const CacheLine& line = cache_[tid % kCacheLines];
-        if (line.task != nullptr && line.tid == tid && line.tgid == tgid) return *line.task;
+        if (line.key == cache_key(tgid, tid)) [[likely]]
+            return *line.task;
         return find_or_add_slow(tgid, tid);
     }
 
@@ -100,6 +101,9 @@ public:
         if (!task.is_defined) define(task);
         return task.index;
     }
+
+    // How many lives have begun: while it stays the same, every Task& stays good.
+    [[nodiscard]] uint32_t lives() const { return next_index_; }
 
     Task& on_new(const tr_task& record);
     Task& on_info(const tr_task& record);
@@ -117,10 +121,10 @@ private:
     static constexpr size_t kCacheLines =
         256;  // a power of two: most recordings have fewer threads
     struct CacheLine {
-        uint32_t tid = 0;
-        uint32_t tgid = 0;
+        uint64_t key = 0;  // never that of a task, since no task's tid is 0
         Task* task = nullptr;
     };
+    static uint64_t cache_key(uint32_t tgid, uint32_t tid) { return uint64_t{tid} << 32 | tgid; }
 
     [[nodiscard]] Task& find_or_add_slow(uint32_t tgid, uint32_t tid);
     Task& begin_life(uint32_t tgid, uint32_t tid, uint64_t start_ns);

@@ -39,6 +39,11 @@ uint32_t load_length(const std::byte* header) {
     return length;
 }
 
+// Neither busy nor given up, and long enough to be one of ours.
+bool is_record(uint32_t word) {
+    return word >= sizeof(tr_record_header) && word < kDiscardBit;
+}
+
 uint64_t load_position(const uint64_t* position) {
     return std::atomic_ref<const uint64_t>(*position).load(std::memory_order_acquire);
 }
@@ -70,7 +75,8 @@ BpfRing::BpfRing(BpfRing&& other) noexcept
       producer_position_(std::exchange(other.producer_position_, nullptr)),
       data_(std::exchange(other.data_, nullptr)),
       consumed_(other.consumed_),
-      peeked_(other.peeked_) {}
+      peeked_(other.peeked_),
+      peeked_records_(other.peeked_records_) {}
 
 BpfRing::~BpfRing() {
     const uint64_t page = page_bytes();
@@ -83,31 +89,39 @@ BpfRing::~BpfRing() {
 void BpfRing::peek(size_t count_max, std::vector<RecordView>& out) {
     const uint64_t produced = load_position(producer_position_);
     const uint64_t mask = bytes_ - 1;
-    while (count_max > 0 && peeked_ < produced) {
-        const std::byte* header = data_ + (peeked_ & mask);
+    const std::byte* const data = data_;
+    const size_t count_before = out.size();
+    // A local copy: what is appended to `out` could be any memory to the compiler.
+    uint64_t position = peeked_;
+    for (size_t left = count_max; left > 0 && position < produced;) {
+        const std::byte* const header = data + (position & mask);
         const uint32_t word = load_length(header);
-        if ((word & kBusyBit) != 0) return;  // its program still runs; later ones wait for it
-        const uint32_t length = word & ~(kBusyBit | kDiscardBit);
-        if ((word & kDiscardBit) == 0 && length >= sizeof(tr_record_header)) {
-            const std::byte* record = header + kRecordHeaderBytes;
-            RecordView view{record, length, 0, 0};
-            std::memcpy(&view.seq, record + offsetof(tr_record_header, seq), sizeof(view.seq));
-            std::memcpy(&view.time_ns, record + offsetof(tr_record_header, time_ns),
-                        sizeof(view.time_ns));
-            out.push_back(view);
-            --count_max;
+        if (is_record(word)) [[likely]] {
+            out.push_back(view_record(header + kRecordHeaderBytes, word));
+            --left;
+            position += stride(word);
+            continue;
         }
-        peeked_ += stride(length);
+        if ((word & kBusyBit) != 0) break;  // its program still runs; later ones wait for it
+        position += stride(word & ~kDiscardBit);
     }
+    peeked_ = position;
+    peeked_records_ += out.size() - count_before;
 }
 
 void BpfRing::release(size_t count) {
     const uint64_t mask = bytes_ - 1;
-    while (count > 0 && consumed_ < peeked_) {
-        const uint32_t word = load_length(data_ + (consumed_ & mask));
-        const uint32_t length = word & ~(kBusyBit | kDiscardBit);
-        if ((word & kDiscardBit) == 0 && length >= sizeof(tr_record_header)) --count;
-        consumed_ += stride(length);
+    if (count >= peeked_records_) {
+        // Nearly always all of them, which needs no look at each.
+        consumed_ = peeked_;
+        peeked_records_ = 0;
+    } else {
+        peeked_records_ -= count;
+        while (count > 0) {
+            const uint32_t word = load_length(data_ + (consumed_ & mask));
+            if (is_record(word)) --count;
+            consumed_ += stride(word & ~kDiscardBit);
+        }
     }
     std::atomic_ref<uint64_t>(*consumer_position_).store(consumed_, std::memory_order_release);
 }

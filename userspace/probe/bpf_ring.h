@@ -44,6 +44,7 @@ private:
     const std::byte* data_ = nullptr;              // mapped twice in a row: no record wraps
     uint64_t consumed_ = 0;                        // our copy of *consumer_position_
     uint64_t peeked_ = 0;                          // first byte not yet peeked
+    size_t peeked_records_ = 0;                    // between the two
 };
 
 }  // namespace tracer

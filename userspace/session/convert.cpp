@@ -49,6 +49,9 @@ public:
         // The reader delivers no record before the definitions.
         output_->handler().on_record(record);
     }
+    void on_records(std::span<const RecordView> records) override {
+        output_->handler().on_records(records);
+    }
 
     [[nodiscard]] bool is_open() const { return output_ != nullptr; }
     RecordingResult finish(const Result<CaptureSummary>& read);

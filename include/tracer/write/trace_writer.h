@@ -5,8 +5,11 @@
 #include "tracer/model/definition.h"
 #include "tracer/model/event.h"
 #include "tracer/write/byte_sink.h"
+#include "tracer/write/plain_instant.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tracer {
 
@@ -39,6 +42,16 @@ public:
     virtual void define(const model::Point& point) = 0;
 
     virtual WriteStatus write(const model::Event& event) = 0;
+
+    // Means write() of each in turn, up to the first for which there is no room, and is that
+    // unless a format has a shorter way. How many were dealt with (written, or refused): all of
+    // them, or the position of that one.
+    virtual size_t write_plain(std::span<const PlainInstant> instants) {
+        for (size_t i = 0; i < instants.size(); ++i) {
+            if (write(ExpandedInstant(instants[i]).event()) == WriteStatus::no_room) return i;
+        }
+        return instants.size();
+    }
 
     // Writes the header and every live definition again, so that what follows reads alone.
     [[nodiscard]] virtual Status begin_chunk() = 0;

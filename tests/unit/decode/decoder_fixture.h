@@ -38,6 +38,13 @@ protected:
         decoder_ = Decoder::make(std::move(definitions), writer_);
     }
     void feed(const test::Record& record) { decoder_->on_record(record); }
+    void feed_together(const std::vector<test::Record>& records) {
+        std::vector<RecordView> views;
+        for (const auto& record : records) {
+            views.push_back(view_record(record.data(), record.size()));
+        }
+        decoder_->on_records(views);
+    }
     [[nodiscard]] const DecoderCounters& counters() const { return decoder_->counters(); }
 
     // Spans of thread 7 in process 7; the stack pointers are those at entry.

@@ -2,6 +2,7 @@
 #include "decoder_fixture.h"
 
 #include <bit>
+#include <random>
 
 namespace tracer {
 namespace {
@@ -135,6 +136,100 @@ TEST_F(DecoderHit, EveryTruncationOfEveryKindIsMalformed) {
 TEST_F(DecoderHit, ClockReadingsPassThrough) {
     feed(test::make_clock(100, 90, 5000));
     EXPECT_THAT(writer_.lines(), ElementsAre("100 clock 90 5000"));
+}
+
+TEST_F(DecoderHit, OfPlainNumbersKeepsItsPlaceAmongOtherRecords) {
+    const auto plain = [](uint64_t time_ns, uint32_t tid) {
+        return test::make_hit({.time_ns = time_ns, .tgid = 7, .tid = tid}, kEvent, {1, 2});
+    };
+    feed_together(
+        {plain(10, 7), test::make_hit({.time_ns = 11, .tgid = 7, .tid = 7}, kBeginF, {0x1000, 1}),
+         plain(12, 7), plain(13, 8),
+         test::make_hit({.time_ns = 14, .tgid = 7, .tid = 7}, kEndF, {0x1008, 2}),
+         test::make_hit({.time_ns = 15, .tgid = 7, .tid = 7}, kEvent, {0, 2}, 1), plain(16, 8)});
+    EXPECT_THAT(
+        writer_.lines(),
+        ElementsAre("10 instant event 7 [1, 2]", "11 begin f 7 [1]", "12 instant event 7 [1, 2]",
+                    "13 instant event 8 [1, 2]", "14 end f 7 returned [2]",
+                    "15 instant event 7 [?, 2]", "16 instant event 8 [1, 2]"));
+    EXPECT_EQ(decoder_->hits(kEvent), 5U);
+    EXPECT_EQ(decoder_->first_ns(), 10U);
+    EXPECT_EQ(decoder_->last_ns(), 16U);
+    EXPECT_EQ(counters().records, 7U);
+}
+
+// A tid that changes hands ends what its earlier owner had open, in the right place.
+TEST_F(DecoderHit, OfPlainNumbersMayBeginAnotherLife) {
+    feed_together({test::make_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kBeginF, {0x1000, 1}),
+                   test::make_hit({.time_ns = 11, .tgid = 7, .tid = 7}, kEvent, {1, 2}),
+                   test::make_hit({.time_ns = 12, .tgid = 9, .tid = 7}, kEvent, {3, 4})});
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("10 begin f 7 [1]", "11 instant event 7 [1, 2]",
+                            "12 end f 7 thread_exit []", "12 instant event 7#1 [3, 4]"));
+}
+
+TEST_F(DecoderHit, OfPlainNumbersIsTheSameOneByOneAndTogether) {
+    std::mt19937 random(3);
+    std::vector<test::Record> records;
+    for (uint64_t time_ns = 100; time_ns < 1100; ++time_ns) {
+        const uint32_t tid = 7 + random() % 3;
+        const At at{.time_ns = time_ns, .tgid = 7, .tid = tid};
+        switch (random() % 16) {
+            case 0:
+                records.push_back(test::make_hit(at, kBeginF, {0x1000, 1}));
+                break;
+            case 1:
+                records.push_back(test::make_hit(at, kEndF, {0x1008, 1}));
+                break;
+            case 2:
+                records.push_back(test::make_string_hit(at, kNamed, "text"));
+                break;
+            case 3:
+                records.push_back(test::make_hit(at, kEvent, {1}));  // too short
+                break;
+            case 4:
+                records.push_back(test::make_hit(at, 18, {1, 2}));  // not defined
+                break;
+            default:
+                records.push_back(test::make_hit(at, kEvent, {time_ns, random()}));
+        }
+    }
+    for (const uint64_t room : {UINT64_MAX, uint64_t{333}, uint64_t{1}}) {
+        start(standard_definitions());
+        writer_.set_room(room);
+        for (const auto& record : records) feed(record);
+        decoder_->finish(2000);
+        const auto lines = writer_.take_lines();
+        const DecoderCounters one_by_one = counters();
+        EXPECT_THAT(writer_.faults(), IsEmpty());
+
+        start(standard_definitions());
+        writer_.set_room(room);
+        feed_together(records);
+        decoder_->finish(2000);
+        EXPECT_EQ(writer_.lines(), lines);
+        EXPECT_EQ(counters().records, one_by_one.records);
+        EXPECT_EQ(counters().malformed, one_by_one.malformed);
+        EXPECT_EQ(counters().unknown_probes, one_by_one.unknown_probes);
+        EXPECT_EQ(counters().lost_to_sink, one_by_one.lost_to_sink);
+        EXPECT_GT(lines.size(), room == 1 ? 0U : 300U);
+    }
+}
+
+TEST_F(DecoderHit, OfPlainNumbersThatFindsNoRoomIsPartOfTheHole) {
+    const auto plain = [](uint64_t time_ns) {
+        return test::make_hit({.time_ns = time_ns, .tgid = 7, .tid = 7}, kEvent, {1, 2});
+    };
+    feed(plain(5));
+    writer_.set_room(1);
+    feed_together({plain(10), plain(20), plain(30)});
+    EXPECT_EQ(counters().lost_to_sink, 2U);
+    writer_.set_room(UINT64_MAX);
+    feed_together({plain(40), plain(50)});
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("5 instant event 7 [1, 2]", "10 instant event 7 [1, 2]",
+                            "40 loss sink_full cpu0 from 20 count 2", "40 instant event 7 [1, 2]",
+                            "50 instant event 7 [1, 2]"));
 }
 
 }  // namespace

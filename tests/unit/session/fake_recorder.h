@@ -60,7 +60,7 @@ public:
         for (size_t i = 0; i < count_max && source.peeked < source.records.size(); ++i) {
             const tr_record_header& header = source.records[source.peeked++];
             const auto bytes = std::as_bytes(std::span(&header, 1));
-            out.push_back({bytes.data(), sizeof(header), header.seq, header.time_ns});
+            out.push_back(view_record(bytes.data(), bytes.size()));
         }
     }
     void release(size_t ring, size_t count) override {

@@ -122,23 +122,28 @@ public:
         }
         return true;
     }
+    // The same for values that are known to have the types of the point's arguments.
+    [[nodiscard]] bool is_fixed(std::span<const model::ValueType> types) const {
+        return is_fixed_ && types.size() == fixed_.size();
+    }
     [[nodiscard]] size_t fixed_words() const { return fixed_words_; }
-    void write_fixed(Record& record,
-                     EventType type,
-                     uint8_t thread_slot,
-                     uint64_t time_ns,
-                     std::span<const model::Value> values) const {
-        record.word(fixed_header_ | event_type_and_thread(type, thread_slot));
-        record.word(time_ns);
+    [[nodiscard]] uint64_t fixed_header(EventType type, uint8_t thread_slot) const {
+        return fixed_header_ | event_type_and_thread(type, thread_slot);
+    }
+    void write_fixed(Record& record, std::span<const model::Value> values) const {
         for (size_t i = 0; i < values.size(); ++i) {
-            const Fixed& argument = fixed_[i];
-            if (argument.has_word) {
-                record.word(argument.header);
-                record.word(values[i].bits);
-            } else {
-                const auto low = static_cast<uint32_t>(values[i].bits);
-                record.word(argument.header | argument_payload_32(low));
-            }
+            write_argument(record, fixed_[i], values[i].bits);
+        }
+    }
+    // Of 8 bytes a value.
+    void write_fixed(Record& record, std::span<const std::byte> words) const {
+        assert(words.size() == fixed_.size() * kWordBytes);
+        const std::byte* next = words.data();
+        for (const Fixed& argument : fixed_) {
+            uint64_t bits = 0;
+            std::memcpy(&bits, next, sizeof(bits));
+            next += sizeof(bits);
+            write_argument(record, argument, bits);
         }
     }
 
@@ -148,6 +153,15 @@ private:
         model::ValueType type;
         bool has_word;  // the value is a word of its own, else in the header
     };
+
+    static void write_argument(Record& record, const Fixed& argument, uint64_t bits) {
+        if (argument.has_word) {
+            record.word(argument.header);
+            record.word(bits);
+        } else {
+            record.word(argument.header | argument_payload_32(static_cast<uint32_t>(bits)));
+        }
+    }
 
     std::vector<PreparedArgument> prepared_;
     bool is_fixed_ = false;

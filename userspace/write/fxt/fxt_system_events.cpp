@@ -35,11 +35,6 @@ OutgoingState outgoing_state(model::ThreadState state) {
 
 }  // namespace
 
-FxtWriter::Cpu& FxtWriter::cpu_state(uint16_t cpu) {
-    if (cpu >= cpus_.size()) cpus_.resize(size_t{cpu} + 1);
-    return cpus_[cpu];
-}
-
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Switch& event) {
     if (event.cpu > kCpuMax) return WriteStatus::refused;
     uint64_t out = 0;

@@ -65,6 +65,14 @@ public:
         return assign(sink, ids);
     }
 
+    // Uses the slot `hint` if it is that of `ids` now; never writes.
+    [[nodiscard]] bool use_known(const ThreadIds& ids, uint8_t hint) {
+        Slot& slot = slots_[hint];
+        if (hint == 0 || slot.ids != ids) return false;
+        slot.last_use = ++uses_;
+        return true;
+    }
+
     void restart();
 
 private:

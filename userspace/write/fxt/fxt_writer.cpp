@@ -138,12 +138,6 @@ bool FxtWriter::write_header() {
     return true;
 }
 
-const FxtWriter::Point* FxtWriter::find_point(model::PointIndex index) const {
-    const auto position = static_cast<size_t>(index);
-    if (position >= points_.size() || !points_[position].is_defined) return nullptr;
-    return &points_[position];
-}
-
 Task* FxtWriter::event_task(model::ThreadIndex index) {
     Task* task = tasks_.find(index);
     if (task != nullptr && !task->is_idle) [[likely]]
@@ -198,6 +192,72 @@ WriteStatus FxtWriter::write(const model::Event& event) {
     return status;
 }
 
+// The shortest way: as many instants as can be in one reservation, of which all but the time, the
+// thread's slot and the values was made when their points were defined. Whatever needs something
+// else in the file first (a name that waited for room, a thread's slot) is left to write().
+size_t FxtWriter::write_plain(std::span<const PlainInstant> instants) {
+    ReadyInstants ready;  // NOLINT(cppcoreguidelines-pro-type-member-init): as far as it is used
+    size_t done = 0;
+    while (done < instants.size()) {
+        const auto left = instants.subspan(done);
+        find_ready(left, ready);
+        if (ready.count != 0 && write_ready(left, ready)) {
+            done += ready.count;
+            continue;
+        }
+        // Without room for all there may be room for some.
+        const size_t count = std::max<size_t>(ready.count, 1);
+        const size_t dealt_with = TraceWriter::write_plain(left.first(count));
+        done += dealt_with;
+        if (dealt_with < count) break;
+    }
+    return done;
+}
+
+void FxtWriter::find_ready(std::span<const PlainInstant> instants, ReadyInstants& ready) {
+    ready.count = 0;
+    ready.words = 0;
+    if (is_behind_) return;
+    const size_t count_max = std::min(instants.size(), ReadyInstants::kMax);
+    size_t count = 0;
+    size_t words = 0;
+    // Most instants have the point and the thread of the one before.
+    const Point* point = nullptr;
+    const Task* task = nullptr;
+    for (; count < count_max; ++count) {
+        const PlainInstant& instant = instants[count];
+        if (point == nullptr || instant.point != instants[count - 1].point) {
+            point = find_point(instant.point);
+            if (point == nullptr || !point->arguments.is_fixed(instant.types)) break;
+        }
+        if (task == nullptr || instant.thread != instants[count - 1].thread) {
+            task = tasks_.find(instant.thread);
+            if (task == nullptr || !task->is_written || !task->owed_ends.empty() ||
+                !slots_.use_known(task->ids, task->slot)) {
+                break;
+            }
+        }
+        ready.list[count] = {&point->arguments,
+                             point->arguments.fixed_header(EventType::instant, task->slot)};
+        words += point->arguments.fixed_words();
+    }
+    ready.count = count;
+    ready.words = words;
+}
+
+bool FxtWriter::write_ready(std::span<const PlainInstant> instants, const ReadyInstants& ready) {
+    Record records(sink_, ready.words);
+    if (!records.has_room()) return false;
+    for (size_t i = 0; i < ready.count; ++i) {
+        records.word(ready.list[i].header);
+        records.word(instants[i].time_ns);
+        ready.list[i].arguments->write_fixed(records, instants[i].words);
+    }
+    records.commit();
+    counters_.events += ready.count;
+    return true;
+}
+
 void FxtWriter::count(WriteStatus status) {
     switch (status) {
         case WriteStatus::ok:
@@ -239,7 +299,9 @@ WriteStatus FxtWriter::write_point(EventType type,
         if (!make_current(task)) return WriteStatus::no_room;
         Record record(sink_, point->arguments.fixed_words());
         if (!record.has_room()) return WriteStatus::no_room;
-        point->arguments.write_fixed(record, type, task.slot, time_ns, values);
+        record.word(point->arguments.fixed_header(type, task.slot));
+        record.word(time_ns);
+        point->arguments.write_fixed(record, values);
         record.commit();
         return WriteStatus::ok;
     }

@@ -7,6 +7,8 @@
 #include "write/fxt/fxt_tables.h"
 #include "write/fxt/fxt_tasks.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +32,7 @@ public:
     void define(const model::Thread& thread) override;
     void define(const model::Point& point) override;
     WriteStatus write(const model::Event& event) override;
+    size_t write_plain(std::span<const PlainInstant> instants) override;
     [[nodiscard]] Status begin_chunk() override;
     [[nodiscard]] Status close() override;
     [[nodiscard]] const WriterCounters& counters() const override { return counters_; }
@@ -72,6 +75,20 @@ private:
                             Task& task,
                             model::PointIndex index,
                             std::span<const model::Value> values);
+    // The first of some plain instants, of which the file has everything but the events.
+    struct ReadyInstants {
+        static constexpr size_t kMax = 64;
+        struct Ready {
+            const PointArguments* arguments;
+            uint64_t header;
+        };
+        std::array<Ready, kMax> list;
+        size_t count = 0;
+        size_t words = 0;  // of their records
+    };
+    void find_ready(std::span<const PlainInstant> instants, ReadyInstants& ready);
+    [[nodiscard]] bool write_ready(std::span<const PlainInstant> instants,
+                                   const ReadyInstants& ready);
     // The system (fxt_system_events.cpp).
     WriteStatus say(uint64_t time_ns, const model::Switch& event);
     WriteStatus say(uint64_t time_ns, const model::Wakeup& event);
@@ -88,10 +105,18 @@ private:
                                            const model::Switch& event,
                                            uint64_t out,
                                            uint64_t in);
-    Cpu& cpu_state(uint16_t cpu);
+    [[nodiscard]] Cpu& cpu_state(uint16_t cpu) {
+        if (cpu >= cpus_.size()) [[unlikely]]
+            cpus_.resize(size_t{cpu} + 1);
+        return cpus_[cpu];
+    }
 
     // Definitions.
-    [[nodiscard]] const Point* find_point(model::PointIndex index) const;
+    [[nodiscard]] const Point* find_point(model::PointIndex index) const {
+        const auto position = static_cast<size_t>(index);
+        if (position >= points_.size() || !points_[position].is_defined) return nullptr;
+        return &points_[position];
+    }
     // Where an event that needs a thread goes; nullptr: nowhere. The idle loop has a thread of
     // ours, as probes do fire there.
     [[nodiscard]] Task* event_task(model::ThreadIndex index);
