@@ -27,8 +27,10 @@ T field_of(const RecordView& view, size_t offset) {
 void RecordDecoder::on_records(std::span<const RecordView> records) {
     counters_.records += records.size();
     while (!records.empty()) {
-        records = records.subspan(take_plain_hits(records));
-        if (records.empty()) break;
+        if (records.front().kind == TR_KIND_hit) {
+            records = records.subspan(take_plain_hits(records));
+            if (records.empty()) break;
+        }
         dispatch(records.front().bytes());
         records = records.subspan(1);
     }
