@@ -89,6 +89,23 @@ void append_as_utf8(std::string& out, std::string_view bytes) {
     }
 }
 
+Utf8Copy copy_as_utf8(std::span<std::byte> room, std::string_view bytes) {
+    Utf8Copy copy;
+    while (!bytes.empty()) {
+        const Piece piece = first_piece(bytes);
+        const std::string_view say = piece.is_whole ? bytes.substr(0, piece.bytes) : kReplacement;
+        if (say.size() > room.size() - copy.written) {
+            copy.is_whole = false;
+            break;
+        }
+        std::memcpy(room.data() + copy.written, say.data(), say.size());
+        copy.written += say.size();
+        copy.is_repaired = copy.is_repaired || !piece.is_whole;
+        bytes.remove_prefix(piece.bytes);
+    }
+    return copy;
+}
+
 std::string_view utf8_prefix(std::string_view text, size_t bytes_max) {
     if (text.size() <= bytes_max) return text;
     return without_partial_tail(text.substr(0, bytes_max));

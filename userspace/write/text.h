@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,15 @@ namespace tracer {
 
 // Appends `bytes` with U+FFFD in the place of each part that is not UTF-8.
 void append_as_utf8(std::string& out, std::string_view bytes);
+
+// What copy_as_utf8 made of a text.
+struct Utf8Copy {
+    size_t written = 0;        // bytes of `room`
+    bool is_whole = true;      // nothing was left out at the end
+    bool is_repaired = false;  // U+FFFD stands for something
+};
+// As append_as_utf8, into memory that is there: as many whole characters as `room` holds.
+[[nodiscard]] Utf8Copy copy_as_utf8(std::span<std::byte> room, std::string_view bytes);
 
 // The longest prefix of `text` of at most `bytes_max` bytes that does not end inside a character.
 [[nodiscard]] std::string_view utf8_prefix(std::string_view text, size_t bytes_max);

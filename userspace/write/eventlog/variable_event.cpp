@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events whose payload has a length of its own: texts, lists, bytes. Their text comes from traced
+// programs, so nothing about it is believed: a reader stops at text that is not UTF-8, and a length
+// over 65,535 would be cut to 16 bits and break everything after it (HLS 4918, GHC 20221). Relies
+// on write/text.h; called through BlockBuffer::post, which has checked the parts against the table.
+#include "tracer/write/eventlog/block_buffer.h"
+#include "write/eventlog/payload.h"
+
+namespace tracer::eventlog {
+
+Fault BlockBuffer::post_parts(EventId id, uint64_t clock_ns, std::span<const Part> parts) {
+    if (!is_open()) return refuse(Fault::closed);
+    const size_t limit = payload_bytes_max(options_.capacity_bytes);
+    PayloadPlan plan = plan_payload(parts, limit);
+    if (plan.fault != Fault::none) {
+        if (options_.invalid == Invalid::refuse) return refuse(plan.fault);
+        plan.bytes = bytes_when_repaired(parts, limit);
+    }
+    if (clock_ns < last_ns_ ||
+        static_cast<size_t>(end_ - cursor_) < kVariableEventHeaderBytes + plan.bytes) {
+        const Fault fault = make_way(clock_ns, kVariableEventHeaderBytes + plan.bytes);
+        if (fault != Fault::none) return fault;
+    }
+    std::byte* const length_at = write_event_header(id, clock_ns);
+    std::byte* const payload = length_at + sizeof(uint16_t);
+    std::byte* end = payload;
+    if (plan.fault == Fault::none) {
+        end = write_payload(payload, parts);
+    } else {
+        const RepairedPayload repaired = write_repaired_payload({payload, plan.bytes}, parts);
+        end = payload + repaired.bytes;
+        counters_.texts_cut += repaired.cut;
+        counters_.texts_repaired += repaired.replaced;
+    }
+    store_big(length_at, static_cast<uint16_t>(end - payload));
+    advance(end, clock_ns);
+    return Fault::none;
+}
+
+}  // namespace tracer::eventlog
