@@ -3,7 +3,9 @@
 
 #include "tracer/base/result.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 namespace tracer {
@@ -20,6 +22,22 @@ public:
     // 8; valid until commit(). Empty: no room now. `bytes` is at most kReserveBytesMax.
     [[nodiscard]] virtual std::span<std::byte> reserve(size_t bytes) = 0;
     virtual void commit(size_t bytes) = 0;
+
+    // Copies bytes of any number and says how many of them it took, from the front: all, or fewer
+    // when room ran out between. For what is longer than one reservation; a caller whose records
+    // must stay whole brings the rest before anything else.
+    [[nodiscard]] virtual size_t write(std::span<const std::byte> bytes) {
+        size_t taken = 0;
+        while (taken < bytes.size()) {
+            const size_t count = std::min(bytes.size() - taken, kReserveBytesMax);
+            const std::span<std::byte> room = reserve(count);
+            if (room.empty()) break;
+            std::memcpy(room.data(), bytes.data() + taken, count);
+            commit(count);
+            taken += count;
+        }
+        return taken;
+    }
 
     // Hands what is committed to the destination without waiting for it.
     virtual void flush() = 0;

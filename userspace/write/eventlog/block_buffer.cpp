@@ -65,8 +65,11 @@ BufferCounters& BufferCounters::operator+=(const BufferCounters& other) {
     return *this;
 }
 
-BlockBuffer::BlockBuffer(CapNo cap, BlockDestination& destination, const BufferOptions& options)
-    : options_(options), destination_(&destination), cap_(cap) {}
+BlockBuffer::BlockBuffer(CapNo cap,
+                         BlockDestination& destination,
+                         const BufferOptions& options,
+                         Fault when_closed)
+    : options_(options), destination_(&destination), cap_(cap), when_closed_(when_closed) {}
 
 Status BlockBuffer::open(uint64_t base_ns) {
     TR_CHECK(!is_open());
@@ -75,7 +78,6 @@ Status BlockBuffer::open(uint64_t base_ns) {
     if (memory_ == nullptr) return fail(ErrorCode::limit, "no memory for an event buffer");
     base_ns_ = base_ns;
     last_ns_ = base_ns;
-    has_posted_ = false;
     begin_block();
     return {};
 }
@@ -146,7 +148,6 @@ void BlockBuffer::flush() {
     at = store_big(at, static_cast<uint32_t>(bytes));
     store_big(store_big(at, info.end_ns), cap_);
 
-    has_posted_ = has_posted_ || pending_events_ != 0;
     switch (destination_->write_block({block, bytes}, info)) {
         case BlockFate::taken:
             counters_.events += pending_events_;
@@ -173,7 +174,7 @@ void BlockBuffer::drop() {
 }
 
 Fault BlockBuffer::make_way(uint64_t& clock_ns, size_t bytes) {
-    if (!is_open()) return refuse(Fault::closed);
+    if (!is_open()) return refuse(when_closed_);
     if (clock_ns < base_ns_) return refuse(Fault::before_start);
     if (clock_ns < last_ns_ && options_.backward_time == BackwardTime::refuse) {
         return refuse(Fault::backward_time);

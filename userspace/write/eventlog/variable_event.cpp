@@ -10,7 +10,7 @@
 namespace tracer::eventlog {
 
 Fault BlockBuffer::post_parts(EventId id, uint64_t clock_ns, std::span<const Part> parts) {
-    if (!is_open()) return refuse(Fault::closed);
+    if (!is_open()) return refuse(when_closed_);
     const size_t limit = payload_bytes_max(options_.capacity_bytes);
     PayloadPlan plan = plan_payload(parts, limit);
     if (plan.fault != Fault::none) {
@@ -35,6 +35,24 @@ Fault BlockBuffer::post_parts(EventId id, uint64_t clock_ns, std::span<const Par
     }
     store_big(length_at, static_cast<uint16_t>(end - payload));
     advance(end, clock_ns);
+    return Fault::none;
+}
+
+Fault BlockBuffer::post_encoded(const EventType& type,
+                                uint64_t clock_ns,
+                                std::span<const std::byte> payload) {
+    const bool is_variable = type.size == kVariableSize;
+    if (is_variable ? payload.size() > payload_bytes_max(options_.capacity_bytes)
+                    : payload.size() != type.size) {
+        return refuse(Fault::too_large);
+    }
+    if (!is_declared(type, options_.dialect)) return refuse(Fault::undeclared);
+    const Fault fault = make_way(clock_ns, kVariableEventHeaderBytes + payload.size());
+    if (fault != Fault::none) return fault;
+    std::byte* at = write_event_header(type.id, clock_ns);
+    if (is_variable) at = store_big(at, static_cast<uint16_t>(payload.size()));
+    if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
+    advance(at + payload.size(), clock_ns);
     return Fault::none;
 }
 

@@ -122,7 +122,11 @@ struct Stack {
 // Not thread safe: one owner at a time. The destination must outlive it.
 class BlockBuffer {
 public:
-    BlockBuffer(CapNo cap, BlockDestination& destination, const BufferOptions& options);
+    // `when_closed`: what posts are answered while it is not open.
+    BlockBuffer(CapNo cap,
+                BlockDestination& destination,
+                const BufferOptions& options,
+                Fault when_closed = Fault::closed);
     ~BlockBuffer() = default;
     BlockBuffer(const BlockBuffer&) = delete;
     BlockBuffer& operator=(const BlockBuffer&) = delete;
@@ -144,6 +148,12 @@ public:
     template <const EventType& type, typename... Fields>
     Fault post_as(uint64_t clock_ns, Fields... fields);
 
+    // An event whose payload is in the format's bytes already, such as one that was read: nothing
+    // about it is checked but its length. `type` is a form of this dialect.
+    Fault post_encoded(const EventType& type,
+                       uint64_t clock_ns,
+                       std::span<const std::byte> payload);
+
     // Hands over a block, unless there is nothing to hand over. An event that lost blocks are told
     // by counts as something.
     void flush();
@@ -161,7 +171,6 @@ public:
     [[nodiscard]] const BufferCounters& counters() const { return counters_; }
     // Of the last event posted, else base_ns.
     [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
-    [[nodiscard]] bool has_posted() const { return has_posted_ || pending_events_ != 0; }
 
     // Counts and returns: for callers that find a fault of their own.
     Fault refuse(Fault fault);
@@ -197,7 +206,7 @@ private:
     BufferOptions options_;
     BlockDestination* destination_;
     CapNo cap_;
-    bool has_posted_ = false;        // a block with events has left since open()
+    Fault when_closed_;
     bool has_loss_message_ = false;  // the block being filled begins with one
     uint64_t untold_ = 0;            // events lost that no taken block tells of
     uint64_t told_ = 0;              // of those, in the block being filled
