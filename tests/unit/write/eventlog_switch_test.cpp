@@ -245,7 +245,7 @@ TEST(EventlogSwitch, CountsWhatAClosedSinkWasStillOwed) {
 
 // Posts numbered messages and a life of threads as fast as it can, through a switch after another.
 constexpr size_t kThreads = 4;
-constexpr uint64_t kMessages = 20'000;
+constexpr uint64_t kMessages = 8'000;
 
 void post_numbered(Log& log, CapNo cap) {
     const auto thread = static_cast<ThreadId>(cap);

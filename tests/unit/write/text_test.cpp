@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write/text.h"
 
+#include <array>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace tracer {
@@ -33,6 +36,23 @@ TEST(Text, ReplacesWhatIsNotUtf8) {
     EXPECT_EQ(repaired("\xE2\x82z"), "\xEF\xBF\xBDz");
     EXPECT_TRUE(is_utf8(repaired("\x80\xC3\xE2\x28\xA1\xF0\x90")));
     EXPECT_FALSE(is_utf8("12345678\xC3"));
+}
+
+TEST(Text, CopiesAsManyWholeCharactersAsThereIsRoomFor) {
+    std::array<std::byte, 8> room{};
+    const auto copied = [&](size_t bytes, std::string_view text) {
+        const Utf8Copy copy = copy_as_utf8(std::span(room).first(bytes), text);
+        std::string out(reinterpret_cast<const char*>(room.data()), copy.written);
+        if (!copy.is_whole) out += " cut";
+        if (copy.is_repaired) out += " repaired";
+        return out;
+    };
+    EXPECT_EQ(copied(0, ""), "");
+    EXPECT_EQ(copied(0, "a"), " cut");
+    EXPECT_EQ(copied(5, "ab\xE2\x82\xAC"), "ab\xE2\x82\xAC");
+    EXPECT_EQ(copied(4, "ab\xE2\x82\xAC"), "ab cut");
+    EXPECT_EQ(copied(5, "ab\xFF"), "ab\xEF\xBF\xBD repaired");
+    EXPECT_EQ(copied(4, "ab\xFF"), "ab cut") << "the mark itself finds no room";
 }
 
 TEST(Text, CutsBetweenCharacters) {

@@ -21,6 +21,51 @@ constexpr size_t kEarlyEndsMax = 4096;
 constexpr size_t kBlockBytes = 256 * 1024;  // holds any event
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
+// The events that learn() is for, a bit each.
+constexpr std::array<uint64_t, 4> defining_events() {
+    using enum EventId;
+    std::array<uint64_t, 4> bits{};
+    for (const EventId id : {create_thread,
+                             thread_label,
+                             task_create,
+                             task_migrate,
+                             task_delete,
+                             capset_create,
+                             capset_delete,
+                             capset_assign_cap,
+                             capset_remove_cap,
+                             cap_create,
+                             cap_delete,
+                             cap_disable,
+                             cap_enable,
+                             rts_identifier,
+                             program_args,
+                             program_env,
+                             osprocess_pid,
+                             osprocess_ppid,
+                             wall_clock_time,
+                             heap_info_ghc,
+                             startup,
+                             intern_string,
+                             perf_name,
+                             heap_prof_cost_centre,
+                             ipe,
+                             ticky_counter_def,
+                             heap_prof_begin,
+                             prof_begin}) {
+        const auto number = static_cast<size_t>(id);
+        bits.at(number / 64) |= uint64_t{1} << (number % 64);
+    }
+    return bits;
+}
+constexpr std::array<uint64_t, 4> kDefining = defining_events();
+
+// Whether a STOP_THREAD is the thread's last event.
+bool is_finish(const std::byte* payload) {
+    return load_big<uint16_t>(payload + sizeof(ThreadId)) ==
+           static_cast<uint16_t>(StopStatus::finished);
+}
+
 template <typename T>
 T field(std::span<const std::byte> payload, size_t at) {
     return at + sizeof(T) <= payload.size() ? load_big<T>(payload.data() + at) : T{0};
@@ -46,32 +91,78 @@ LiveDefinitions::LiveDefinitions(const Dialect& dialect) : dialect_(dialect) {
 }
 
 void LiveDefinitions::observe(std::span<const std::byte> block, CapNo cap) {
+    // Running and stopping is most of what a block says: only where it last did is kept, and the
+    // step over it is a constant, so that the next event need not wait for the lookup of a size.
+    BlockActivity activity;
     size_t at = kBlockMarkerBytes;
     while (at < block.size()) {
-        Event event{.id = EventId{load_big<uint16_t>(&block[at])},
-                    .cap = cap,
-                    .time_ns = load_big<uint64_t>(&block[at + sizeof(EventId)]),
-                    .payload = {}};
-        size_t bytes = sizes_[static_cast<size_t>(event.id)];
-        at += kEventHeaderBytes;
-        if (bytes == kVariableSize) {
-            bytes = load_big<uint16_t>(&block[at]);
-            at += sizeof(uint16_t);
+        const EventId id{load_big<uint16_t>(&block[at])};
+        if (id == EventId::run_thread) {
+            activity.run_at = at;
+            at += kEventHeaderBytes + kTypeOf<EventId::run_thread>.size;
+        } else if (id == EventId::stop_thread) {
+            activity.run_at = BlockActivity::kOver;
+            if (is_finish(&block[at + kEventHeaderBytes])) end_thread(block, at);
+            at += kEventHeaderBytes + kTypeOf<EventId::stop_thread>.size;
+        } else {
+            if (id == EventId::gc_start) activity.collect_at = at;
+            if (id == EventId::gc_end) activity.collect_at = BlockActivity::kOver;
+            at = observe_other(block, cap, at);
         }
-        event.payload = block.subspan(at, bytes);
-        learn(event);
-        at += bytes;
+    }
+    // Outside a capability's block readers do not know whose activity it would be.
+    if (cap != kNoCapability) learn_activity(block, cap, activity);
+}
+
+// Returns where the next event begins.
+size_t LiveDefinitions::observe_other(std::span<const std::byte> block, CapNo cap, size_t at) {
+    const EventId id{load_big<uint16_t>(&block[at])};
+    const auto number = static_cast<size_t>(id);
+    size_t bytes = sizes_[number];
+    size_t payload_at = at + kEventHeaderBytes;
+    if (bytes == kVariableSize) {
+        bytes = load_big<uint16_t>(&block[payload_at]);
+        payload_at += sizeof(uint16_t);
+    }
+    if ((kDefining[number / 64] >> (number % 64) & 1) != 0) {
+        const auto time_ns = load_big<uint64_t>(&block[at + sizeof(EventId)]);
+        learn({id, cap, time_ns, block.subspan(payload_at, bytes)});
+    }
+    return payload_at + bytes;
+}
+
+void LiveDefinitions::end_thread(std::span<const std::byte> block, size_t at) {
+    const auto time_ns = load_big<uint64_t>(&block[at + sizeof(EventId)]);
+    const auto thread = load_big<ThreadId>(&block[at + kEventHeaderBytes]);
+    end({Kind::thread, thread}, time_ns);
+    end({Kind::thread_label, thread}, time_ns);
+}
+
+void LiveDefinitions::learn_activity(std::span<const std::byte> block,
+                                     CapNo cap,
+                                     const BlockActivity& activity) {
+    if (cap >= activity_.size()) activity_.resize(cap + size_t{1});
+    Activity& now = activity_[cap];
+    if (activity.run_at != BlockActivity::kUnchanged) {
+        now.is_running = activity.run_at != BlockActivity::kOver;
+        if (now.is_running) {
+            now.running_since_ns = load_big<uint64_t>(&block[activity.run_at + sizeof(EventId)]);
+            const auto thread =
+                block.subspan(activity.run_at + kEventHeaderBytes, now.thread.size());
+            std::copy(thread.begin(), thread.end(), now.thread.begin());
+        }
+    }
+    if (activity.collect_at != BlockActivity::kUnchanged) {
+        now.is_collecting = activity.collect_at != BlockActivity::kOver;
+        if (now.is_collecting) {
+            now.collecting_since_ns =
+                load_big<uint64_t>(&block[activity.collect_at + sizeof(EventId)]);
+        }
     }
 }
 
 void LiveDefinitions::learn(const Event& event) {
     switch (event.id) {
-        case EventId::run_thread:
-        case EventId::stop_thread:
-        case EventId::gc_start:
-        case EventId::gc_end:
-            learn_activity(event);
-            break;
         case EventId::create_thread:
         case EventId::thread_label:
         case EventId::task_create:
@@ -124,35 +215,6 @@ void LiveDefinitions::learn(const Event& event) {
             break;
         default:
             break;  // leaves nothing behind that a later event would need
-    }
-}
-
-void LiveDefinitions::learn_activity(const Event& event) {
-    if (event.cap == kNoCapability) return;  // readers do not know whose it would be
-    if (event.cap >= activity_.size()) activity_.resize(event.cap + size_t{1});
-    Activity& activity = activity_[event.cap];
-    switch (event.id) {
-        case EventId::run_thread:
-            activity.is_running = true;
-            activity.running_since_ns = event.time_ns;
-            std::copy(event.payload.begin(), event.payload.end(), activity.thread.begin());
-            break;
-        case EventId::stop_thread: {
-            activity.is_running = false;
-            const auto status = field<uint16_t>(event.payload, sizeof(ThreadId));
-            if (status != static_cast<uint16_t>(StopStatus::finished)) break;
-            const auto thread = field<ThreadId>(event.payload, 0);
-            end({Kind::thread, thread}, event.time_ns);
-            end({Kind::thread_label, thread}, event.time_ns);
-            break;
-        }
-        case EventId::gc_start:
-            activity.is_collecting = true;
-            activity.collecting_since_ns = event.time_ns;
-            break;
-        default:
-            activity.is_collecting = false;
-            break;
     }
 }
 

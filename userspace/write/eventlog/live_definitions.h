@@ -57,7 +57,7 @@ private:
         Kind kind;
         uint64_t a = 0;
         uint64_t b = 0;
-        auto operator<=>(const Key&) const = default;
+        auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): not ours
     };
     struct Entry {
         uint64_t time_ns = 0;
@@ -74,6 +74,13 @@ private:
         uint64_t running_since_ns = 0;
         std::array<std::byte, sizeof(ThreadId)> thread{};  // as in RUN_THREAD
     };
+    // Where in a block it last began to run and to collect.
+    struct BlockActivity {
+        static constexpr size_t kUnchanged = SIZE_MAX;
+        static constexpr size_t kOver = SIZE_MAX - 1;
+        size_t run_at = kUnchanged;
+        size_t collect_at = kUnchanged;
+    };
     struct Row;
     struct Event {
         EventId id;
@@ -83,7 +90,9 @@ private:
     };
 
     void learn(const Event& event);
-    void learn_activity(const Event& event);
+    size_t observe_other(std::span<const std::byte> block, CapNo cap, size_t at);
+    void end_thread(std::span<const std::byte> block, size_t at);
+    void learn_activity(std::span<const std::byte> block, CapNo cap, const BlockActivity& activity);
     void learn_threads(const Event& event);
     void learn_capsets(const Event& event);
     void begin(const Key& key, const Event& event);

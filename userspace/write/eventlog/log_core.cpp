@@ -109,7 +109,7 @@ Status Log::Core::start(std::unique_ptr<ByteSink>&& sink) {
         stream_ = std::move(stream);
         sink_ = std::move(sink);
     }
-    const Status opened = open_buffers();
+    Status opened = open_buffers();
     if (!opened) {
         for (Slot* slot : all_slots()) {
             const std::lock_guard lock(slot->mutex);
@@ -145,7 +145,7 @@ Status Log::Core::end() {
     static_cast<void>(stream_->write_end());
     const size_t owed = stream_->owed_bytes();
     cut_short_bytes_ += owed;
-    const Status closed = sink_->close();
+    Status closed = sink_->close();
     stream_.reset();
     sink_.reset();
     definitions_.forget_activity();

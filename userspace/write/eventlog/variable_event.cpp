@@ -24,7 +24,7 @@ Fault BlockBuffer::post_parts(EventId id, uint64_t clock_ns, std::span<const Par
     }
     std::byte* const length_at = write_event_header(id, clock_ns);
     std::byte* const payload = length_at + sizeof(uint16_t);
-    std::byte* end = payload;
+    std::byte* end = nullptr;
     if (plan.fault == Fault::none) {
         end = write_payload(payload, parts);
     } else {

@@ -276,8 +276,10 @@ Fault BlockBuffer::post_as(uint64_t clock_ns, Fields... fields) {
     } else {
         constexpr size_t bytes = kEventHeaderBytes + type.size;
         if (clock_ns < last_ns_ || static_cast<size_t>(end_ - cursor_) < bytes) [[unlikely]] {
-            const Fault fault = make_way(clock_ns, bytes);
+            uint64_t raised_ns = clock_ns;  // of its own, so that clock_ns may stay in a register
+            const Fault fault = make_way(raised_ns, bytes);
             if (fault != Fault::none) return fault;
+            clock_ns = raised_ns;
         }
         std::byte* at = write_event_header(type.id, clock_ns);
         ((at = store_big(at, fields)), ...);

@@ -124,6 +124,8 @@ struct InfoTable {
     std::string_view source;
 };
 
+// ghc-events 0.17 (Debian 12) knows GHC 9.2's form alone and loses its place after a later one: a
+// log for it takes Release::ghc_9_2. The same goes for NonmovingCensus, which it misreads.
 struct TickyCounter {
     uint64_t id = 0;
     uint16_t arity = 0;
