@@ -31,7 +31,7 @@ void operator delete(void* memory, size_t) noexcept {
 namespace tracer::eventlog {
 namespace {
 
-void post_one_of_each(Poster poster, uint64_t ns) {
+void post_one_of_each(Poster& poster, uint64_t ns) {
     EXPECT_EQ(poster.post_run_thread(ns, 1), Fault::none);
     EXPECT_EQ(poster.post_stop_thread(ns, 1, StopStatus::yielding), Fault::none);
     EXPECT_EQ(poster.post_gc_stats(ns, 0, {}), Fault::none);
@@ -45,7 +45,8 @@ TEST(EventlogLog, AllocatesNothingPerEvent) {
     ASSERT_TRUE(log.start(make_null_sink()));
     const auto post_blocks = [&](uint64_t begin_ns) {
         for (uint64_t ns = begin_ns; ns < begin_ns + 50'000; ++ns) {
-            post_one_of_each(log.capability(0), ns);
+            auto cap = log.capability(0);
+            post_one_of_each(cap, ns);
         }
     };
     post_blocks(1);  // what the first block brings may be remembered
@@ -68,7 +69,8 @@ TEST(EventlogBuffer, AllocatesNothingAtAll) {
     BlockBuffer buffer(0, drop, {});
     ASSERT_TRUE(buffer.open(1));
     const size_t before = allocation_count;
-    for (uint64_t ns = 2; ns < 50'000; ++ns) post_one_of_each(Poster(buffer), ns);
+    Poster poster(buffer);
+    for (uint64_t ns = 2; ns < 50'000; ++ns) post_one_of_each(poster, ns);
     EXPECT_EQ(allocation_count - before, 0U);
     EXPECT_GT(buffer.counters().lost_no_room, 0U);
 }

@@ -62,6 +62,11 @@ TEST(EventlogLog, WritesAWholeLog) {
     EXPECT_EQ(read.events[3].time_ns, 7U);
 }
 
+// A copy of the posts without the lock does not compile.
+static_assert(!std::is_constructible_v<Poster, LockedPoster>);
+static_assert(!std::is_convertible_v<LockedPoster, Poster>);
+static_assert(std::is_move_constructible_v<LockedPoster>);
+
 TEST(EventlogLog, StartsOnlyOnce) {
     SharedBytes first;
     SharedBytes second;

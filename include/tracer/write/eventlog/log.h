@@ -12,7 +12,8 @@
 //   }
 //   TR_ASSIGN(auto replaced, log.replace_sink(queue.make_sink(), {.close_previous = false}));
 //   ...
-//   log.replace_sink(std::move(replaced.previous), {.begin_anew = false});   // as it was
+//   // As it was before:
+//   TR_TRY(log.replace_sink(std::move(replaced.previous), {.begin_anew = false}));
 //   TR_TRY(log.end());
 //
 // Locking: a thread holds one LockedPoster at a time, and none while it calls anything of Log but
@@ -45,7 +46,7 @@ struct LogOptions {
     // The log's time 0; none: the clock when it starts.
     std::optional<uint64_t> base_ns;
     // Keeps what a reader of a new sink must be told (see SwitchOptions::begin_anew), at the price
-    // of some nanoseconds an event when its block leaves, and the memory of what is live.
+    // of a nanosecond an event when its block leaves, and the memory of what is live.
     bool keep_definitions = true;
 };
 

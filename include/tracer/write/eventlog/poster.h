@@ -16,10 +16,14 @@
 
 namespace tracer::eventlog {
 
+class LockedPoster;
+
 // A pointer with methods: copy it freely. As thread safe as the buffer, which it borrows.
 class Poster {
 public:
     explicit Poster(BlockBuffer& buffer) : buffer_(&buffer) {}
+    // It would outlive the lock. NOLINTNEXTLINE(google-explicit-constructor): of no form at all
+    Poster(const LockedPoster&) = delete;
 
     // Any event by its id, with the fields that the table gives it: what has no call below
     // (compilers before 9.0, Eden), and programs that make their calls from the table.
