@@ -5,6 +5,7 @@
 // scripts/fuzz.
 #include "capture/capture_file.h"
 #include "decode/decoder.h"
+#include "eventlog_seeds.h"
 #include "support/byte_vector_sink.h"
 #include "support/record_builder.h"
 #include "tracer/base/result.h"
@@ -109,6 +110,7 @@ std::vector<Bytes> make_programs() {
 int write_all(const std::filesystem::path& root) {
     const bool is_written =
         write_seeds(root / "capture_file_fuzz", make_capture()) &&
+        write_seeds(root / "eventlog_reader_fuzz", make_eventlog_seeds()) &&
         write_seeds(root / "fxt_reader_fuzz", make_fxt()) &&
         write_seeds(root / "decoder_fuzz", make_record_streams()) &&
         write_seeds(root / "elf_notes_fuzz", make_programs()) &&
