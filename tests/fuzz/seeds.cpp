@@ -7,6 +7,7 @@
 #include "decode/decoder.h"
 #include "eventlog_seeds.h"
 #include "support/byte_vector_sink.h"
+#include "support/fxt_speller.h"
 #include "support/record_builder.h"
 #include "tracer/base/result.h"
 #include "tracer/write/formats.h"
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,7 +78,19 @@ std::vector<Bytes> make_fxt() {
     for (const auto& record : make_one_of_each_kind(kProbeId)) decoder->on_record(record);
     decoder->finish(decoder->last_ns());
     TR_CHECK(writer->close());
-    return {sink.bytes()};
+    const FxtSpeller every_record = spell_every_record();
+    return {sink.bytes(), {every_record.bytes().begin(), every_record.bytes().end()}};
+}
+
+// Choices of any kind do; longer ones give files of more records.
+std::vector<Bytes> make_fxt_choices() {
+    std::vector<Bytes> seeds;
+    std::minstd_rand choices;
+    for (const size_t size : {64, 512, 4096}) {
+        Bytes& seed = seeds.emplace_back();
+        for (size_t i = 0; i < size; ++i) seed.push_back(std::byte(choices() >> 8));
+    }
+    return seeds;
 }
 
 // As decoder_fuzz.cpp takes them: a byte of choices, then {room, record} each.
@@ -112,6 +126,7 @@ int write_all(const std::filesystem::path& root) {
         write_seeds(root / "capture_file_fuzz", make_capture()) &&
         write_seeds(root / "eventlog_reader_fuzz", make_eventlog_seeds()) &&
         write_seeds(root / "fxt_reader_fuzz", make_fxt()) &&
+        write_seeds(root / "fxt_records_fuzz", make_fxt_choices()) &&
         write_seeds(root / "decoder_fuzz", make_record_streams()) &&
         write_seeds(root / "elf_notes_fuzz", make_programs()) &&
         write_seeds(root / "probe_spec_fuzz",

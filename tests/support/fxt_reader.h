@@ -5,142 +5,26 @@
 // misunderstanding on one side shows on the other.
 #pragma once
 
+#include "support/fxt_records.h"
+#include "support/fxt_stream.h"
 #include "tracer/base/result.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 namespace tracer::test {
 
-struct FxtPointer {
-    uint64_t address = 0;
-    bool operator==(const FxtPointer&) const = default;
-};
-struct FxtKoid {
-    uint64_t id = 0;
-    bool operator==(const FxtKoid&) const = default;
-};
-struct FxtBlob {
-    uint64_t bytes = 0;
-    bool operator==(const FxtBlob&) const = default;
-};
-
-// One argument's value with the type it has in the file; monostate is null.
-using FxtValue = std::variant<std::monostate,
-                              int32_t,
-                              uint32_t,
-                              int64_t,
-                              uint64_t,
-                              double,
-                              std::string_view,
-                              FxtPointer,
-                              FxtKoid,
-                              bool,
-                              FxtBlob>;
-
-struct FxtArgument {
-    std::string_view name;
-    FxtValue value;
-};
-
-// Where a record's arguments are in FxtFile::arguments.
-struct FxtArgumentRange {
-    size_t first = 0;
-    size_t count = 0;
-};
-
-enum class FxtEventType : uint8_t {
-    instant,
-    counter,
-    duration_begin,
-    duration_end,
-    duration_complete,
-    async_begin,
-    async_instant,
-    async_end,
-    flow_begin,
-    flow_step,
-    flow_end,
-};
-
-struct FxtEvent {
-    uint64_t time = 0;
-    FxtEventType type{};
-    uint64_t last_word = 0;  // counter id, end time, async or flow id
-    std::string_view category;
-    std::string_view name;
-    uint64_t pid = 0;
-    uint64_t tid = 0;
-    FxtArgumentRange arguments;
-};
-
-struct FxtSwitch {
-    uint64_t time = 0;
-    uint16_t cpu = 0;
-    uint8_t out_state = 0;
-    uint64_t out_tid = 0;
-    uint64_t in_tid = 0;
-    FxtArgumentRange arguments;
-};
-
-struct FxtWakeup {
-    uint64_t time = 0;
-    uint16_t cpu = 0;
-    uint64_t tid = 0;
-    FxtArgumentRange arguments;
-};
-
-struct FxtKernelObject {
-    uint8_t type = 0;  // 1 process, 2 thread
-    uint64_t koid = 0;
-    std::string_view name;
-    FxtArgumentRange arguments;
-};
-
-struct FxtString {
-    uint16_t index = 0;
-    std::string_view text;
-};
-
-struct FxtThread {
-    uint8_t index = 0;
-    uint64_t pid = 0;
-    uint64_t tid = 0;
-};
-
-enum class FxtRecordKind : uint8_t {
-    magic,
-    provider_info,  // item: FxtFile::providers
-    provider_section,
-    provider_event,
-    initialization,  // item: FxtFile::tick_rates
-    string,          // item: FxtFile::strings
-    thread,          // item: FxtFile::threads
-    event,           // item: FxtFile::events
-    kernel_object,   // item: FxtFile::objects
-    context_switch,  // item: FxtFile::switches
-    wakeup,          // item: FxtFile::wakeups
-    blob,
-    skipped,  // a type this reader has no use for, or one that it could not read
-};
-
 struct FxtRecord {
     uint64_t offset = 0;  // bytes
-    uint16_t words = 0;
+    uint64_t words = 0;
+    uint32_t provider = 0;  // whose tables and tick rate hold here
     FxtRecordKind kind{};
     size_t item = 0;  // in the list of its kind
-};
-
-struct FxtProvider {
-    uint32_t id = 0;
-    std::string_view name;
 };
 
 // A whole file. Texts point into `texts`, which moves along.
@@ -153,20 +37,37 @@ struct FxtFile {
     FxtFile& operator=(const FxtFile&) = delete;
 
     std::vector<FxtRecord> records;  // in the order of the file
+    // One list a kind, each in the order of the file.
     std::vector<FxtProvider> providers;
-    std::vector<uint64_t> tick_rates;
+    std::vector<FxtProviderSection> provider_sections;
+    std::vector<FxtProviderEvent> provider_events;
+    std::vector<FxtInitialization> initializations;
     std::vector<FxtString> strings;
     std::vector<FxtThread> threads;
     std::vector<FxtEvent> events;
+    std::vector<FxtBlobRecord> blobs;
+    std::vector<FxtUserspaceObject> userspace_objects;
     std::vector<FxtKernelObject> objects;
     std::vector<FxtSwitch> switches;
     std::vector<FxtWakeup> wakeups;
+    std::vector<FxtLegacySwitch> legacy_switches;
+    std::vector<FxtLog> logs;
+    std::vector<FxtLargeBlob> large_blobs;
+    std::vector<FxtSkipped> skips;
     std::vector<FxtArgument> arguments;
 
-    // What is wrong, each with the record's offset. Empty for every file that the tracer writes.
+    FxtCounts counts;  // of records and of faults of the format
+
+    // What is wrong, each with the record's offset: faults of the format, then what Perfetto would
+    // report, drop or draw wrong. Empty for every file that the tracer writes.
     std::vector<std::string> problems;
-    size_t problem_count = 0;           // of all; `problems` keeps the first thousand
-    size_t open_span_count = 0;         // begun and never ended; readers draw them to the end
+    size_t problem_count = 0;     // of all; `problems` keeps the first thousand
+    size_t open_span_count = 0;   // begun and never ended; readers draw them to the end
+    size_t open_async_count = 0;  // the same for asynchronous ones
+    size_t open_flow_count = 0;
+    // Right, but nothing that Perfetto shows: objects other than processes and threads, logs,
+    // profiler records, raw blobs.
+    size_t unshown_count = 0;
     uint64_t truncated_tail_bytes = 0;  // an unfinished last record; not a problem by itself
 
     std::unordered_set<std::string> texts;
@@ -182,8 +83,24 @@ struct FxtFile {
 };
 
 // Never fails: what cannot be read is a problem of the file.
-[[nodiscard]] FxtFile parse_fxt(std::span<const std::byte> bytes);
+[[nodiscard]] FxtFile parse_fxt(std::span<const std::byte> bytes, const FxtLimits& limits = {});
 
 [[nodiscard]] Result<FxtFile> load_fxt(const std::string& path);
+
+// Collects a stream into an FxtFile: feed bytes as they come, then take the file once.
+class FxtCollector : private FxtVisitor {
+public:
+    explicit FxtCollector(const FxtLimits& limits = {}) : stream_(*this, limits) {}
+    void feed(std::span<const std::byte> bytes) { stream_.feed(bytes); }
+    // Ends the stream and checks what only shows across records. The collector is spent.
+    [[nodiscard]] FxtFile finish();
+
+private:
+    void on_record(const FxtRecordView& record) override;
+    void on_fault(const FxtFaultReport& report) override;
+
+    FxtFile file_;
+    FxtStream stream_;
+};
 
 }  // namespace tracer::test

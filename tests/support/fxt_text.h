@@ -3,6 +3,8 @@
 
 #include "support/fxt_reader.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace tracer::test {
@@ -12,5 +14,11 @@ namespace tracer::test {
 
 // All records, then the problems, then what is open or cut.
 [[nodiscard]] std::string to_text(const FxtFile& file);
+
+// The same with each record's words in hexadecimal below it. `bytes` is what `file` was read from.
+[[nodiscard]] std::string to_text_with_words(const FxtFile& file, std::span<const std::byte> bytes);
+
+// The faults that occurred, a line each with its name and how often.
+[[nodiscard]] std::string counts_text(const FxtCounts& counts);
 
 }  // namespace tracer::test

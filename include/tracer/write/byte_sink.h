@@ -5,22 +5,28 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
 namespace tracer {
 
-// Where a writer's bytes go. Contract: reserve(n), fill all n bytes, commit(n) with the same n; one
-// reservation a record, so that no record is ever cut in half. One producing thread. A sink never
-// blocks in reserve(): when it cannot take more (a full disk, a slow reader) it returns an empty
-// span and the writer counts the loss.
+// Where a writer's bytes go. Contract: reserve(n), fill m bytes from the start of what it gave,
+// commit(m). What is committed at once is whole records, so that no record is ever cut in half. One
+// producing thread. A sink never blocks in reserve(): when it cannot take more (a full disk, a slow
+// reader) it returns an empty span and the writer counts the loss.
 class ByteSink {
 public:
     virtual ~ByteSink() = default;
 
-    // Memory for the next `bytes` bytes, 8-byte aligned as long as every commit is a multiple of
-    // 8; valid until commit(). Empty: no room now. `bytes` is at most kReserveBytesMax.
+    // Memory for the next bytes, 8-byte aligned as long as every commit is a multiple of 8; valid
+    // until commit() or the next reserve(), which forgets one that was not committed. Empty: no
+    // room now. Else at least `bytes` bytes (at most kReserveBytesMax); a sink that has the rest
+    // of a buffer to give may give it, which lets a writer put many records into one reservation.
+    // While one is open nothing but health() and bytes_committed() may be called.
     [[nodiscard]] virtual std::span<std::byte> reserve(size_t bytes) = 0;
+
+    // `bytes` is at most the size of the span that reserve() returned.
     virtual void commit(size_t bytes) = 0;
 
     // Copies bytes of any number and says how many of them it took, from the front: all, or fewer
@@ -53,6 +59,12 @@ public:
     [[nodiscard]] virtual unsigned long long bytes_committed() const = 0;
 
     static constexpr size_t kReserveBytesMax = 64 * 1024;
+};
+
+// What a writer does first in the sink it is switched to.
+enum class SinkStart : uint8_t {
+    reads_alone,  // begins a chunk: header and live definitions
+    goes_on,      // nothing: the bytes continue those in the sink before
 };
 
 }  // namespace tracer

@@ -56,6 +56,15 @@ public:
     // Writes the header and every live definition again, so that what follows reads alone.
     [[nodiscard]] virtual Status begin_chunk() = 0;
 
+    // From here on into another sink, which the writer borrows as it did the first. Called between
+    // events; everything written so far is committed to the sink before, which stays its owner's to
+    // flush and close. On an error of reads_alone the new sink is in use, and what is missing is
+    // written before the next event. missing_feature: the format cannot change its destination,
+    // and writes on to the sink before.
+    [[nodiscard]] virtual Status switch_sink(ByteSink& /*sink*/, SinkStart /*start*/) {
+        return fail(ErrorCode::missing_feature, "this format cannot go on in another destination");
+    }
+
     // Writes the format's end, if it has one. Does not close the sink.
     [[nodiscard]] virtual Status close() = 0;
 

@@ -2,11 +2,13 @@
 //
 // Once a thread and a point have been used, an event allocates nothing.
 #include "tracer/write/formats.h"
+#include "tracer/write/fxt/event_template.h"
 #include "tracer/write/sinks.h"
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -68,6 +70,30 @@ TEST(FxtWriter, AllocatesNothingPerEvent) {
     for (uint64_t time_ns = 2; time_ns < 1000; ++time_ns) write_one_of_each(*writer, time_ns);
     EXPECT_EQ(allocation_count - before, 0U);
     EXPECT_GT(before, 0U) << "nothing was counted at all";
+}
+
+TEST(FxtStream, AllocatesNothingPerEvent) {
+    const auto sink = make_null_sink();
+    fxt::Stream stream(*sink, {.provider_name = "test"});
+    ASSERT_TRUE(stream.open().has_value());
+    const fxt::StringRef name = stream.intern("name").value();
+    const fxt::ThreadRef thread = stream.pinned_thread({1, 2}).value();
+    const fxt::ArgumentShape shapes[] = {{name, fxt::ArgumentType::uint64}};
+    auto prepared =
+        fxt::EventTemplate::make(stream, fxt::EventType::instant, thread, name, name, shapes)
+            .value();
+    const std::string names[] = {"one", "two"};
+    const size_t before = allocation_count;
+    for (uint64_t time = 0; time < 1000; ++time) {
+        EXPECT_TRUE(prepared.write(time, time));
+        EXPECT_TRUE(stream.instant(thread, name, "in full", time, fxt::arg(name, "text")));
+        EXPECT_TRUE(stream.instant({3, time}, name, name, time, fxt::arg("k", time)));
+        // The 300 threads push one another out of their slots.
+        EXPECT_TRUE(stream.instant(stream.thread({3, time % 300}), name, name, time));
+        EXPECT_TRUE(stream.instant(thread, name, stream.cached(names[time % 2]).value(), time));
+        EXPECT_TRUE(stream.wakeup(1, time, 2));
+    }
+    EXPECT_EQ(allocation_count - before, 0U);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The words of each record against values computed by hand from the format's document.
-#include "write/fxt/fxt_words.h"
+#include "tracer/write/fxt/words.h"
 
 #include "unit/write/fxt_fixture.h"
 

@@ -7,8 +7,7 @@
 
 #include "write/text.h"
 
-#include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace tracer::fxt {
 namespace {
@@ -16,26 +15,27 @@ namespace {
 using model::Value;
 using model::ValueType;
 
-void add_number(Arguments& out, const Name& name, const Value& value) {
+Argument number(const StringRef& name, const Value& value) {
     switch (value.type) {
         case ValueType::s32:
-            return out.add_s32(name, static_cast<int32_t>(value.bits));
+            return arg(name, static_cast<int32_t>(value.bits));
         case ValueType::u32:
-            return out.add_u32(name, static_cast<uint32_t>(value.bits));
+            return arg(name, static_cast<uint32_t>(value.bits));
         case ValueType::s64:
-            return out.add_word(name, ArgumentType::int64, value.bits);
+            return arg(name, static_cast<int64_t>(value.bits));
         case ValueType::u64:
-            return out.add_word(name, ArgumentType::uint64, value.bits);
+            return arg(name, value.bits);
         case ValueType::f64:
-            return out.add_word(name, ArgumentType::float64, std::bit_cast<uint64_t>(value.real));
+            return arg(name, value.real);
         case ValueType::boolean:
-            return out.add_bool(name, value.bits != 0);
+            return arg(name, value.bits != 0);
         case ValueType::pointer:
-            return out.add_word(name, ArgumentType::pointer, value.bits);
+            return arg(name, Pointer{value.bits});
         case ValueType::none:
         case ValueType::string:
-            return out.add_null(name);
+            return arg(name, nullptr);
     }
+    return arg(name, nullptr);
 }
 
 // How a value of this type is spelt, if its bits go into the record as they are; null: they do
@@ -66,62 +66,16 @@ ArgumentType fixed_type(ValueType type) {
 PointArguments::PointArguments(std::vector<PreparedArgument> prepared,
                                const Name& category,
                                const Name& name)
-    : prepared_(std::move(prepared)),
-      is_fixed_(!is_inline(category.ref) && !is_inline(name.ref)),
-      fixed_words_(kEventWords) {
+    : prepared_(std::move(prepared)) {
+    std::vector<ArgumentShape> shapes;
     for (const PreparedArgument& argument : prepared_) {
         const ArgumentType type = fixed_type(argument.type);
-        if (type == ArgumentType::null || is_inline(argument.name.ref)) {
-            is_fixed_ = false;
-            return;
-        }
-        const bool has_word = type != ArgumentType::int32 && type != ArgumentType::uint32;
-        const size_t words = has_word ? 2 : 1;
-        fixed_.push_back(
-            {argument_header(type, words, argument.name.ref), argument.type, has_word});
-        fixed_words_ += words;
+        if (type == ArgumentType::null) return;
+        shapes.push_back({argument.name, type});
     }
-    fixed_header_ =
-        event_header_of_point(fixed_words_, fixed_.size(), event_names(category.ref, name.ref));
-}
-
-void Arguments::set_text(Item& item, std::string_view text) {
-    const uint16_t ref = text.empty() ? uint16_t{0} : inline_ref(text.size());
-    const size_t words = 1 + words_of(item.name_bytes) + words_of(text.size());
-    item.header =
-        argument_header(ArgumentType::string, words, item.name_ref) | argument_payload_string(ref);
-    item.text = text.data();
-    item.text_bytes = static_cast<uint16_t>(text.size());
-}
-
-void Arguments::add_text(const Name& name, std::string_view text) {
-    assert(text.size() <= kStringBytesMax);
-    set_text(add(name, ArgumentType::string, 0), text);
-    words_ += words_of(text.size());
-}
-
-void Arguments::add_name(const Name& name, const Name& value) {
-    if (is_inline(value.ref)) return add_text(name, value.text);
-    add(name, ArgumentType::string, argument_payload_string(value.ref));
-}
-
-size_t Arguments::shorten_to(size_t words_max) {
-    size_t shortened = 0;
-    // Each round takes from the longest string, so at most one round a string is needed.
-    for (size_t round = 0; round < count_ && words_ > words_max; ++round) {
-        const auto end = items_.begin() + static_cast<std::ptrdiff_t>(count_);
-        const auto longest = std::max_element(
-            items_.begin(), end,
-            [](const Item& a, const Item& b) { return a.text_bytes < b.text_bytes; });
-        const size_t old_words = words_of(longest->text_bytes);
-        const size_t kept_words = old_words - std::min(old_words, words_ - words_max);
-        if (old_words == 0) break;
-        const std::string_view text{longest->text, longest->text_bytes};
-        set_text(*longest, utf8_prefix(text, kept_words * kWordBytes));
-        words_ = words_ - old_words + words_of(longest->text_bytes);
-        shortened += 1;
-    }
-    return shortened;
+    // Not where the table ran out and a name has no index.
+    const auto shape = EventShape::make(category, name, shapes);
+    if (shape) shape_ = *shape;
 }
 
 std::string_view clean_text(std::string_view text, std::string& repaired, uint64_t& strings_cut) {
@@ -135,7 +89,7 @@ std::string_view clean_text(std::string_view text, std::string& repaired, uint64
     return utf8_prefix(text, kStringBytesMax);
 }
 
-bool add_values(Arguments& out,
+bool add_values(ArgumentList& out,
                 std::span<const PreparedArgument> prepared,
                 std::span<const Value> values,
                 RepairedTexts& repaired,
@@ -147,22 +101,22 @@ bool add_values(Arguments& out,
         const PreparedArgument& argument = prepared[i];
         const Value& value = values[i];
         if (value.type != ValueType::string) [[likely]] {
-            add_number(out, argument.name, value);
+            out.push(number(argument.name, value));
             continue;
         }
         if (argument.type != ValueType::string) return false;
         const auto whole = value.is_cut ? without_partial_tail(value.text) : value.text;
         const uint64_t cut_before = strings_cut;
-        out.add_text(argument.name, clean_text(whole, repaired[i], strings_cut));
+        out.push(arg(argument.name, clean_text(whole, repaired[i], strings_cut)));
         if ((value.is_cut || strings_cut != cut_before) && flags_left > 0) {
             flags_left -= 1;
-            out.add_bool(argument.cut_name, true);
+            out.push(arg(argument.cut_name, true));
         }
     }
     return true;
 }
 
-bool add_counter_values(Arguments& out,
+bool add_counter_values(ArgumentList& out,
                         std::span<const PreparedArgument> prepared,
                         std::span<const Value> values) {
     if (values.size() != prepared.size() || values.size() > kArgumentsMax) return false;
@@ -175,20 +129,20 @@ bool add_counter_values(Arguments& out,
             case ValueType::s64:
             case ValueType::u64:
             case ValueType::f64:
-                add_number(out, name, value);
+                out.push(number(name, value));
                 break;
             case ValueType::boolean:
-                out.add_s32(name, value.bits != 0 ? 1 : 0);
+                out.push(arg(name, int32_t{value.bits != 0}));
                 break;
             case ValueType::pointer:
-                out.add_word(name, ArgumentType::uint64, value.bits);
+                out.push(arg(name, value.bits));
                 break;
             case ValueType::none:
             case ValueType::string:
                 break;
         }
     }
-    return out.count() > 0;
+    return out.size() > 0;
 }
 
 }  // namespace tracer::fxt

@@ -3,7 +3,6 @@
 // The system's own events as Fuchsia trace records: what CPUs run (scheduling records in their
 // newer form, which Perfetto turns into CPU and thread-state tracks), the lives of threads, what
 // was lost, and clock readings. The other half of fxt_writer.cpp.
-#include "write/fxt/fxt_record.h"
 #include "write/fxt/fxt_writer.h"
 
 #include <algorithm>
@@ -68,21 +67,19 @@ WriteStatus FxtWriter::write_switch(uint64_t time_ns,
                                     const model::Switch& event,
                                     uint64_t out,
                                     uint64_t in) {
-    constexpr size_t kWords = kSwitchWords + 2;
-    const auto weight = [](const Name& name, uint64_t id, int32_t priority) {
-        const auto bits = static_cast<uint32_t>(id == 0 ? kIdleWeight : priority);
-        return argument_header(ArgumentType::int32, 1, name.ref) | argument_payload_32(bits);
+    const auto weight = [](uint64_t id, int32_t priority) {
+        return id == 0 ? kIdleWeight : priority;
     };
-    Record record(sink_, kWords);
-    if (!record.has_room()) return WriteStatus::no_room;
-    record.word(switch_header(kWords, 2, event.cpu, outgoing_state(event.out_state)));
-    record.word(time_ns);
-    record.word(out);
-    record.word(in);
-    record.word(weight(names_.incoming_weight, in, event.in_priority));
-    record.word(weight(names_.outgoing_weight, out, event.out_priority));
-    record.commit();
-    return WriteStatus::ok;
+    const Argument weights[] = {
+        arg(names_.incoming_weight, weight(in, event.in_priority)),
+        arg(names_.outgoing_weight, weight(out, event.out_priority)),
+    };
+    return status_of(stream_.context_switch({.cpu = event.cpu,
+                                             .time = time_ns,
+                                             .out = out,
+                                             .out_state = outgoing_state(event.out_state),
+                                             .in = in},
+                                            weights));
 }
 
 // Ends what the file says the CPU runs, where a switch away from it is missing: readers would
@@ -118,49 +115,41 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Wakeup& event) {
     Task* woken = tasks_.find(event.woken);
     if (event.cpu > kCpuMax || woken == nullptr || woken->is_idle) return WriteStatus::refused;
     if (!make_known(*woken)) return WriteStatus::no_room;
-    Arguments arguments;
-    arguments.add_s32(names_.weight, event.woken_priority);
+    ArgumentList arguments;
+    arguments.push(arg(names_.weight, int32_t{event.woken_priority}));
     if (event.waker != model::kIdleThread) {
         Task* waker = tasks_.find(event.waker);
         if (waker == nullptr) return WriteStatus::refused;
         if (!waker->is_idle) {
             if (!make_known(*waker)) return WriteStatus::no_room;
-            arguments.add_word(names_.waker, ArgumentType::koid, waker->ids.thread);
+            arguments.push(arg(names_.waker, Koid{waker->ids.thread}));
         }
     }
-    const size_t words = kWakeupWords + arguments.words();
-    Record record(sink_, words);
-    if (!record.has_room()) return WriteStatus::no_room;
-    record.word(wakeup_header(words, arguments.count(), event.cpu));
-    record.word(time_ns);
-    record.word(woken->ids.thread);
-    arguments.write(record);
-    record.commit();
-    return WriteStatus::ok;
+    return status_of(stream_.wakeup(event.cpu, time_ns, woken->ids.thread, arguments));
 }
 
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Life& event) {
     Task* task = tasks_.find(event.thread);
     if (task == nullptr || task->is_idle) return WriteStatus::refused;
-    Arguments arguments;
+    ArgumentList arguments;
     const Name* name = nullptr;
     switch (event.kind) {
         case model::LifeKind::fork: {
             const Task* child = tasks_.find(event.child);
             if (child == nullptr) return WriteStatus::refused;
             name = &names_.fork;
-            arguments.add_u32(names_.child_pid, child->pid);
-            arguments.add_u32(names_.child_tid, child->tid);
+            arguments.push(arg(names_.child_pid, uint32_t{child->pid}));
+            arguments.push(arg(names_.child_tid, uint32_t{child->tid}));
             break;
         }
         case model::LifeKind::exec:
             name = &names_.exec;
-            arguments.add_text(names_.path,
-                               clean_text(event.path, repaired_[0], counters_.strings_cut));
+            arguments.push(
+                arg(names_.path, clean_text(event.path, repaired_[0], counters_.strings_cut)));
             break;
         case model::LifeKind::exit:
             name = &names_.exit;
-            arguments.add_s32(names_.code, event.exit_code);
+            arguments.push(arg(names_.code, event.exit_code));
             task->has_exited = true;
             break;
     }
@@ -183,10 +172,11 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Loss& event) {
     const uint64_t begin_ns = std::max(event.begin_ns, lane_end_ns);
     const uint64_t end_ns = std::max(time_ns, begin_ns);
 
-    Arguments arguments;
-    arguments.add_word(names_.count, ArgumentType::uint64, event.count);
-    arguments.add_u32(names_.cpu, event.cpu);
-    arguments.add_name(names_.cause, names_.loss_causes[static_cast<size_t>(event.cause)]);
+    ArgumentList arguments;
+    arguments.push(arg(names_.count, event.count));
+    arguments.push(arg(names_.cpu, uint32_t{event.cpu}));
+    arguments.push(
+        arg(names_.cause, StringRef(names_.loss_causes[static_cast<size_t>(event.cause)])));
     const WriteStatus status = write_event(
         lane, {EventType::duration_complete, begin_ns, names_.tracer, names_.lost_events, end_ns},
         arguments);
@@ -194,8 +184,8 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Loss& event) {
     lane_end_ns = end_ns;
     lost_events_ += event.count;
 
-    Arguments total;
-    total.add_word(names_.events, ArgumentType::uint64, lost_events_);
+    ArgumentList total;
+    total.push(arg(names_.events, lost_events_));
     // The total's next value makes up for one that finds no room; the slice above is the record.
     static_cast<void>(
         write_event(lane, {EventType::counter, time_ns, names_.tracer, names_.lost, 0}, total));
@@ -209,9 +199,9 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::ClockReading& event) {
 
 WriteStatus FxtWriter::say_clocks(uint64_t time_ns, const model::ClockReading& event) {
     Task& task = tasks_.own({kLossProcess, kLossProcess}, kLossProcessName, "clocks");
-    Arguments arguments;
-    arguments.add_word(names_.monotonic_ns, ArgumentType::uint64, event.monotonic_ns);
-    arguments.add_word(names_.realtime_ns, ArgumentType::uint64, event.realtime_ns);
+    ArgumentList arguments;
+    arguments.push(arg(names_.monotonic_ns, event.monotonic_ns));
+    arguments.push(arg(names_.realtime_ns, event.realtime_ns));
     return write_event(task, {EventType::instant, time_ns, names_.tracer, names_.clock}, arguments);
 }
 

@@ -6,7 +6,7 @@
 // would waste the string table. Used by the writer.
 #include "write/fxt/fxt_tasks.h"
 
-#include "write/fxt/fxt_record.h"
+#include "write/fxt/fxt_arguments.h"
 
 #include <fmt/format.h>
 
@@ -53,8 +53,11 @@ bool TaskBook::define(const model::Thread& thread, uint64_t& strings_cut) {
     const ThreadIds ids{
         thread.is_kernel_thread ? kKernelProcess : file_id(thread.pid, thread.process_life),
         file_id(thread.tid, thread.thread_life)};
-    if (task->ids != ids) task->is_written = false;
-    task->ids = ids;
+    if (task->ids != ids) {
+        task->is_written = false;
+        task->ids = ids;
+        task->ref = ids;
+    }
     auto process_name = thread.is_kernel_thread
                             ? std::string("kthreadd")
                             : with_life(clean_name(thread.process_name, strings_cut), "pid",
@@ -70,6 +73,7 @@ Task& TaskBook::own(ThreadIds ids, std::string_view process, std::string_view na
     if (task == nullptr) {
         task = &tasks_.emplace_back();
         task->ids = ids;
+        task->ref = ids;
         describe(*task, std::string(process), std::string(name));
     }
     return *task;
@@ -90,10 +94,10 @@ void TaskBook::require(Task& task) {
     pending_.push_back(&task);
 }
 
-bool TaskBook::write_pending(ByteSink& sink) {
+bool TaskBook::write_pending(Stream& stream) {
     while (!pending_.empty()) {
         Task& task = *pending_.front();
-        if (!write_objects(sink, task)) return false;
+        if (!write_objects(stream, task)) return false;
         task.is_written = true;
         task.is_queued = false;
         pending_.pop_front();
@@ -101,34 +105,16 @@ bool TaskBook::write_pending(ByteSink& sink) {
     return true;
 }
 
-bool TaskBook::write_objects(ByteSink& sink, Task& task) {
+bool TaskBook::write_objects(Stream& stream, Task& task) {
     Process& process = processes_[task.ids.process];
     // Without an object readers show "Process 12", which is better than an empty name.
     if (!process.is_written && !process.name.empty() &&
-        !write_object(sink, ObjectType::process, task.ids.process, process.name, {})) {
+        !stream.kernel_object(ObjectType::process, task.ids.process, process.name)) {
         return false;
     }
     process.is_written = true;
-    Arguments arguments;
-    arguments.add_word(process_argument_, ArgumentType::koid, task.ids.process);
-    return write_object(sink, ObjectType::thread, task.ids.thread, task.name, arguments);
-}
-
-bool TaskBook::write_object(ByteSink& sink,
-                            ObjectType type,
-                            uint64_t id,
-                            std::string_view name,
-                            const Arguments& arguments) {
-    const uint16_t ref = name.empty() ? uint16_t{0} : inline_ref(name.size());
-    const size_t words = kKernelObjectWords + inline_words(ref) + arguments.words();
-    Record record(sink, words);
-    if (!record.has_room()) return false;
-    record.word(kernel_object_header(type, words, ref, arguments.count()));
-    record.word(id);
-    record.text(name);
-    arguments.write(record);
-    record.commit();
-    return true;
+    const Argument arguments[] = {arg(process_argument_, Koid{task.ids.process})};
+    return bool{stream.kernel_object(ObjectType::thread, task.ids.thread, task.name, arguments)};
 }
 
 void TaskBook::restart() {

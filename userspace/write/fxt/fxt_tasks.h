@@ -4,10 +4,9 @@
 #pragma once
 
 #include "tracer/model/definition.h"
-#include "tracer/write/byte_sink.h"
+#include "tracer/write/fxt/stream.h"
 #include "tracer/write/trace_writer.h"
-#include "write/fxt/fxt_arguments.h"
-#include "write/fxt/fxt_tables.h"
+#include "write/fxt/fxt_names.h"
 
 #include <cstdint>
 #include <deque>
@@ -45,10 +44,10 @@ struct OwedEnd {
 
 struct Task {
     ThreadIds ids;
-    uint8_t slot = 0;         // hint for ThreadTable
-    bool is_written = false;  // its objects are in the file
-    bool is_queued = false;   // its objects wait for room
-    bool is_idle = false;     // pid 0: no thread for readers
+    ThreadRef ref{ThreadIds{}};  // of ids; where the thread had its slot last
+    bool is_written = false;     // its objects are in the file
+    bool is_queued = false;      // its objects wait for room
+    bool is_idle = false;        // pid 0: no thread for readers
     bool has_exited = false;
     uint32_t pid = 0;  // as the kernel says them
     uint32_t tid = 0;
@@ -60,7 +59,7 @@ struct Task {
 class TaskBook {
 public:
     // The argument of thread objects that names their process.
-    explicit TaskBook(const Name& process_argument) : process_argument_(process_argument) {}
+    explicit TaskBook(const StringRef& process_argument) : process_argument_(process_argument) {}
 
     // Declares or re-declares; its records then wait for write_pending(). False: the id cannot be
     // said in the file. `strings_cut` counts shortened names.
@@ -79,7 +78,7 @@ public:
     void require(Task& task);
 
     // Writes what is queued. False: no room; the rest stays queued.
-    [[nodiscard]] bool write_pending(ByteSink& sink);
+    [[nodiscard]] bool write_pending(Stream& stream);
 
     // A new file begins: all live tasks are queued, those that have exited only when used again.
     void restart();
@@ -94,14 +93,9 @@ private:
 
     // Sets the names, and queues what changed.
     void describe(Task& task, std::string process_name, std::string thread_name);
-    [[nodiscard]] bool write_objects(ByteSink& sink, Task& task);
-    [[nodiscard]] bool write_object(ByteSink& sink,
-                                    ObjectType type,
-                                    uint64_t id,
-                                    std::string_view name,
-                                    const Arguments& arguments);
+    [[nodiscard]] bool write_objects(Stream& stream, Task& task);
 
-    Name process_argument_;
+    StringRef process_argument_;
     std::deque<Task> tasks_;
     std::vector<Task*> by_index_;
     std::unordered_map<uint64_t, Task*> own_;          // by thread id

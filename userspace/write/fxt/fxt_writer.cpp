@@ -6,7 +6,6 @@
 // by the table of formats, called by one thread.
 #include "write/fxt/fxt_writer.h"
 
-#include "write/fxt/fxt_record.h"
 #include "write/fxt/make_fxt_writer.h"
 
 #include <algorithm>
@@ -19,7 +18,6 @@ namespace {
 
 constexpr std::string_view kProviderName = "tracer";
 constexpr uint32_t kProviderId = 1;
-constexpr uint64_t kTicksPerSecond = 1'000'000'000;  // times are CLOCK_BOOTTIME nanoseconds
 constexpr uint32_t kPointIndexMax = 1U << 24;
 
 // Readers take these for paths into nested objects, and fail on a name that is both a leaf and a
@@ -33,28 +31,42 @@ std::string without_path_characters(std::string_view name) {
 
 }  // namespace
 
-FxtWriter::FxtWriter(ByteSink& sink) : sink_(sink), names_(strings_), tasks_(names_.process) {}
+// Times are CLOCK_BOOTTIME nanoseconds. Names of the traced programs come through the same table
+// as the writer's, in order of their definition, so nothing is set aside for a cache. Owners of the
+// sink use it between events, so records are not held back.
+FxtWriter::FxtWriter(ByteSink& sink)
+    : stream_(sink,
+              {.provider_id = kProviderId,
+               .provider_name = kProviderName,
+               .cached_strings = 0,
+               .cut_long_strings = true,
+               .window_bytes = 0}),
+      names_(stream_),
+      tasks_(names_.process) {}
 
 Status FxtWriter::open() {
     if (write_definitions()) return {};
-    TR_TRY(sink_.health());
+    TR_TRY(stream_.sink().health());
     return fail(ErrorCode::limit, "no room for the trace's header");
 }
 
 Status FxtWriter::begin_chunk() {
-    is_header_written_ = false;
+    const Status header = stream_.begin_chunk();
     is_behind_ = true;
-    strings_.restart();
-    slots_.restart();
     tasks_.restart();
     cpus_.clear();
     std::fill(loss_lane_end_ns_.begin(), loss_lane_end_ns_.end(), 0);
-    const bool is_complete = write_definitions();
+    const bool is_complete = header.has_value() && write_definitions();
     for (Task& task : tasks_.all()) resume_spans(task);
     if (last_clocks_) say_clocks(last_clocks_->time_ns, last_clocks_->reading);
     if (is_complete) return {};
-    TR_TRY(sink_.health());
+    TR_TRY(stream_.sink().health());
     return fail(ErrorCode::limit, "no room for the header and names of a chunk");
+}
+
+Status FxtWriter::switch_sink(ByteSink& sink, SinkStart start) {
+    TR_TRY(stream_.switch_sink(sink, SinkStart::goes_on));
+    return start == SinkStart::reads_alone ? begin_chunk() : Status();
 }
 
 Status FxtWriter::close() {
@@ -66,7 +78,7 @@ Status FxtWriter::close() {
         if (!mend_switches(static_cast<uint16_t>(cpu))) is_complete = false;
     }
     if (is_complete) return {};
-    TR_TRY(sink_.health());
+    TR_TRY(stream_.sink().health());
     return fail(ErrorCode::limit, "no room for the end of the trace");
 }
 
@@ -77,7 +89,7 @@ void FxtWriter::define(const model::Thread& thread) {
     }
     is_behind_ = true;
     // Without room they wait; the next event tries again, so there is nothing to report here.
-    if (is_header_written_) static_cast<void>(write_definitions());
+    if (stream_.has_begun()) static_cast<void>(write_definitions());
 }
 
 void FxtWriter::define(const model::Point& point) {
@@ -95,7 +107,7 @@ void FxtWriter::define(const model::Point& point) {
     known.arguments = {prepare(point.arguments), known.category, known.name};
     known.end_arguments = {prepare(point.end_arguments), known.category, known.name};
     is_behind_ = true;
-    if (is_header_written_) static_cast<void>(write_definitions());
+    if (stream_.has_begun()) static_cast<void>(write_definitions());
 }
 
 std::vector<PreparedArgument> FxtWriter::prepare(const std::vector<model::Argument>& list) {
@@ -113,29 +125,13 @@ std::vector<PreparedArgument> FxtWriter::prepare(const std::vector<model::Argume
 
 Name FxtWriter::intern(std::string_view text) {
     std::string repaired;
-    return strings_.intern(clean_text(text, repaired, counters_.strings_cut));
+    return {stream_, clean_text(text, repaired, counters_.strings_cut)};
 }
 
 bool FxtWriter::write_definitions() {
     if (!is_behind_) return true;
-    is_behind_ = !(write_header() && strings_.write_pending(sink_) && tasks_.write_pending(sink_));
+    is_behind_ = !(stream_.catch_up() && tasks_.write_pending(stream_));
     return !is_behind_;
-}
-
-bool FxtWriter::write_header() {
-    if (is_header_written_) return true;
-    // Three records in one reservation: a file has its whole header or none of it.
-    const size_t provider_words = 1 + words_of(kProviderName.size());
-    Record record(sink_, 1 + provider_words + kInitializationWords);
-    if (!record.has_room()) return false;
-    record.word(magic_word());
-    record.word(provider_info_header(kProviderId, kProviderName.size()));
-    record.text(kProviderName);
-    record.word(initialization_header());
-    record.word(kTicksPerSecond);
-    record.commit();
-    is_header_written_ = true;
-    return true;
 }
 
 Task* FxtWriter::event_task(model::ThreadIndex index) {
@@ -148,19 +144,23 @@ Task* FxtWriter::event_task(model::ThreadIndex index) {
 
 bool FxtWriter::make_current(Task& task) {
     if (!make_known(task)) return false;
-    task.slot = slots_.use(sink_, task.ids, task.slot);
-    if (task.slot == 0) return false;
+    if (!stream_.use_slot(task.ref)) {
+        task.ref = stream_.thread(task.ids);
+        // In full, where there is no room to give it a slot.
+        if (task.ref.slot() == 0) return false;
+    }
     return task.owed_ends.empty() || write_owed_ends(task);
 }
 
 bool FxtWriter::write_owed_ends(Task& task) {
-    const Name& cause = names_.end_causes[static_cast<size_t>(model::SpanEndCause::lost_events)];
+    const StringRef cause =
+        names_.end_causes[static_cast<size_t>(model::SpanEndCause::lost_events)];
     while (!task.owed_ends.empty()) {
         const OwedEnd& end = task.owed_ends.front();
         const Point* point = find_point(end.point);
         TR_CHECK(point != nullptr);
-        Arguments arguments;
-        arguments.add_name(names_.ended, cause);
+        ArgumentList arguments;
+        arguments.push(arg(names_.ended, cause));
         const Head head{EventType::duration_end, end.time_ns, point->category, point->name};
         if (write_record(task, head, arguments) == WriteStatus::no_room) return false;
         task.owed_ends.erase(task.owed_ends.begin());
@@ -175,7 +175,7 @@ void FxtWriter::resume_spans(Task& task) {
         if (span.begin_status == WriteStatus::refused) continue;
         const Point* point = find_point(span.point);
         TR_CHECK(point != nullptr);
-        Arguments none;
+        const ArgumentList none;
         const Head head{EventType::duration_begin, span.begin_ns, point->category, point->name};
         span.begin_status = write_event(task, head, none);
     }
@@ -233,12 +233,12 @@ void FxtWriter::find_ready(std::span<const PlainInstant> instants, ReadyInstants
         if (task == nullptr || instant.thread != instants[count - 1].thread) {
             task = tasks_.find(instant.thread);
             if (task == nullptr || !task->is_written || !task->owed_ends.empty() ||
-                !slots_.use_known(task->ids, task->slot)) {
+                !stream_.use_slot(task->ref)) {
                 break;
             }
         }
         ready.list[count] = {&point->arguments,
-                             point->arguments.fixed_header(EventType::instant, task->slot)};
+                             point->arguments.fixed_header(EventType::instant, task->ref.slot())};
         words += point->arguments.fixed_words();
     }
     ready.count = count;
@@ -246,7 +246,7 @@ void FxtWriter::find_ready(std::span<const PlainInstant> instants, ReadyInstants
 }
 
 bool FxtWriter::write_ready(std::span<const PlainInstant> instants, const ReadyInstants& ready) {
-    Record records(sink_, ready.words);
+    Record records(stream_.window(), ready.words);
     if (!records.has_room()) return false;
     for (size_t i = 0; i < ready.count; ++i) {
         records.word(ready.list[i].header);
@@ -297,15 +297,15 @@ WriteStatus FxtWriter::write_point(EventType type,
     if (point == nullptr) return WriteStatus::refused;
     if (point->arguments.fit_fixed(values)) [[likely]] {
         if (!make_current(task)) return WriteStatus::no_room;
-        Record record(sink_, point->arguments.fixed_words());
+        Record record(stream_.window(), point->arguments.fixed_words());
         if (!record.has_room()) return WriteStatus::no_room;
-        record.word(point->arguments.fixed_header(type, task.slot));
+        record.word(point->arguments.fixed_header(type, task.ref.slot()));
         record.word(time_ns);
         point->arguments.write_fixed(record, values);
         record.commit();
         return WriteStatus::ok;
     }
-    Arguments arguments;
+    ArgumentList arguments;
     if (!add_values(arguments, point->arguments.prepared(), values, repaired_,
                     counters_.strings_cut)) {
         return WriteStatus::refused;
@@ -325,17 +325,18 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
     TR_CHECK(point != nullptr);
     const Point* described = find_point(event.point);
     const bool is_repair = event.cause != model::SpanEndCause::returned;
-    Arguments arguments;
+    ArgumentList arguments;
     WriteStatus status = WriteStatus::ok;
     if (!(is_repair && event.values.empty()) &&
         (described == nullptr || !add_values(arguments, described->end_arguments.prepared(),
                                              event.values, repaired_, counters_.strings_cut))) {
         status = WriteStatus::refused;
     }
-    if (is_repair && !arguments.has_room()) status = WriteStatus::refused;
+    if (is_repair && arguments.is_full()) status = WriteStatus::refused;
     if (status == WriteStatus::ok) {
         if (is_repair) {
-            arguments.add_name(names_.ended, names_.end_causes[static_cast<size_t>(event.cause)]);
+            arguments.push(
+                arg(names_.ended, StringRef(names_.end_causes[static_cast<size_t>(event.cause)])));
         }
         const Head head{EventType::duration_end, time_ns, point->category, point->name};
         status = write_event(*task, head, arguments);
@@ -348,7 +349,7 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Counter& event) {
     const Point* point = find_point(event.point);
     Task* task = event_task(event.thread);
-    Arguments arguments;
+    ArgumentList arguments;
     if (point == nullptr || task == nullptr ||
         !add_counter_values(arguments, point->arguments.prepared(), event.values)) {
         return WriteStatus::refused;
@@ -358,31 +359,25 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Counter& event) {
     return write_event(*task, head, arguments);
 }
 
-WriteStatus FxtWriter::write_event(Task& task, const Head& head, Arguments& arguments) {
+WriteStatus FxtWriter::write_event(Task& task, const Head& head, const ArgumentList& arguments) {
     if (!make_current(task)) return WriteStatus::no_room;
     return write_record(task, head, arguments);
 }
 
-WriteStatus FxtWriter::write_record(const Task& task, const Head& head, Arguments& arguments) {
-    const size_t fixed_words = kEventWords + trailing_words(head.type) +
-                               inline_words(head.category.ref) + inline_words(head.name.ref);
-    if (fixed_words + arguments.words() > kRecordWordsMax) [[unlikely]] {
-        if (fixed_words > kRecordWordsMax) return WriteStatus::refused;
-        counters_.strings_cut += arguments.shorten_to(kRecordWordsMax - fixed_words);
-        if (fixed_words + arguments.words() > kRecordWordsMax) return WriteStatus::refused;
+WriteStatus FxtWriter::write_record(const Task& task,
+                                    const Head& head,
+                                    const ArgumentList& arguments) {
+    return status_of(stream_.event(
+        {head.type, task.ref, head.category, head.name, head.time_ns, head.trailing}, arguments));
+}
+
+WriteStatus FxtWriter::status_of(const Outcome& outcome) {
+    if (outcome.is_cut()) {
+        counters_.strings_cut += stream_.counters().strings_cut - counted_cuts_;
+        counted_cuts_ = stream_.counters().strings_cut;
     }
-    const size_t words = fixed_words + arguments.words();
-    Record record(sink_, words);
-    if (!record.has_room()) return WriteStatus::no_room;
-    record.word(event_header(head.type, words, arguments.count(), task.slot,
-                             event_names(head.category.ref, head.name.ref)));
-    record.word(head.time_ns);
-    record.text(head.category.text);
-    record.text(head.name.text);
-    arguments.write(record);
-    if (trailing_words(head.type) != 0) record.word(head.trailing);
-    record.commit();
-    return WriteStatus::ok;
+    if (outcome) return WriteStatus::ok;
+    return outcome.fault() == Fault::no_room ? WriteStatus::no_room : WriteStatus::refused;
 }
 
 std::unique_ptr<TraceWriter> make_fxt_writer(ByteSink& sink) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tracer/write/fxt/stream.h"
 #include "tracer/write/trace_writer.h"
 #include "write/fxt/fxt_arguments.h"
 #include "write/fxt/fxt_names.h"
-#include "write/fxt/fxt_tables.h"
 #include "write/fxt/fxt_tasks.h"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace tracer::fxt {
 // Spells the model as a Fuchsia trace that Perfetto loads without complaint. Borrows the sink.
 //
 // Definitions that find no room are kept and written before the next event, so a sink that was
-// full for a while never leaves a name undefined; see catch_up(). The same for the ends of spans
+// full for a while never leaves a name undefined. The same for the ends of spans
 // and for the threads that CPUs run: an event that could not be written must not change the
 // meaning of those after it.
 class FxtWriter final : public TraceWriter {
@@ -34,6 +34,7 @@ public:
     WriteStatus write(const model::Event& event) override;
     size_t write_plain(std::span<const PlainInstant> instants) override;
     [[nodiscard]] Status begin_chunk() override;
+    [[nodiscard]] Status switch_sink(ByteSink& sink, SinkStart start) override;
     [[nodiscard]] Status close() override;
     [[nodiscard]] const WriterCounters& counters() const override { return counters_; }
 
@@ -125,7 +126,6 @@ private:
 
     // Writes the header and the definitions that wait for room. False: still no room.
     [[nodiscard]] bool write_definitions();
-    [[nodiscard]] bool write_header();
     // Makes sure that the file has all that an event naming `task` needs.
     [[nodiscard]] bool make_known(Task& task) {
         if (!is_behind_ && task.is_written) [[likely]]
@@ -139,16 +139,16 @@ private:
     [[nodiscard]] bool write_owed_ends(Task& task);
     void resume_spans(Task& task);
 
-    WriteStatus write_event(Task& task, const Head& head, Arguments& arguments);
+    WriteStatus write_event(Task& task, const Head& head, const ArgumentList& arguments);
     // The same once the task is current.
-    WriteStatus write_record(const Task& task, const Head& head, Arguments& arguments);
+    WriteStatus write_record(const Task& task, const Head& head, const ArgumentList& arguments);
+    // What the stream made of a record, in a writer's terms.
+    [[nodiscard]] WriteStatus status_of(const Outcome& outcome);
     void count(WriteStatus status);
 
-    ByteSink& sink_;
-    StringTable strings_;
-    OwnNames names_;  // the first in strings_
+    Stream stream_;
+    OwnNames names_;  // the first in the stream's table
     TaskBook tasks_;
-    ThreadTable slots_;
     std::vector<Point> points_;
     std::vector<Cpu> cpus_;
     std::vector<uint64_t> loss_lane_end_ns_;  // by CPU: slices of a lane must not overlap
@@ -160,8 +160,8 @@ private:
     std::optional<LastClocks> last_clocks_;
     RepairedTexts repaired_;
     WriterCounters counters_;
-    bool is_header_written_ = false;
-    bool is_behind_ = true;  // write_definitions() has something to do
+    uint64_t counted_cuts_ = 0;  // of those that the stream made
+    bool is_behind_ = true;      // write_definitions() has something to do
 };
 
 }  // namespace tracer::fxt
