@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tracer)
 install(TARGETS tracer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tracer_abi tracer_base tracer_model tracer_write tracer_sink
+install(TARGETS tracer_abi tracer_base tracer_model tracer_write tracer_sink tracer_c
     EXPORT tracerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tracer
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -18,11 +18,13 @@ function(tracer_target_defaults target)
 endfunction()
 
 # tracer_library(NAME SOURCES ... PUBLIC_LIBS ... PRIVATE_LIBS ...): one static library of a layer.
-# Public headers are under include/tracer/, the layer's own under userspace/.
+# Others know it as tracer::NAME without the prefix. Public headers are under include/tracer/, the layer's own under userspace/.
 function(tracer_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC_LIBS;PRIVATE_LIBS")
     add_library(${name} STATIC ${arg_SOURCES})
-    add_library(tracer::${name} ALIAS ${name})
+    string(REPLACE tracer_ "" short_name ${name})
+    add_library(tracer::${short_name} ALIAS ${name})
+    set_target_properties(${name} PROPERTIES EXPORT_NAME ${short_name})
     target_compile_features(${name} PUBLIC cxx_std_20)
     tracer_target_defaults(${name})
     target_include_directories(${name}

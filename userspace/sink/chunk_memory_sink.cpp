@@ -61,7 +61,7 @@ std::span<std::byte> ChunkMemorySink::reserve(size_t bytes) {
     } else if (bytes > kReserveBytesMax) {
         return {};
     }
-    return {current_.memory.get() + current_.size, bytes};
+    return {current_.memory.get() + current_.size, current_.capacity - current_.size};
 }
 
 void ChunkMemorySink::commit(size_t bytes) {

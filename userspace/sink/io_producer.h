@@ -26,7 +26,7 @@ public:
         if (static_cast<size_t>(end_ - next_) < bytes || queue_->has_failed()) [[unlikely]] {
             if (bytes > ByteSink::kReserveBytesMax || !next_buffer()) return {};
         }
-        return {next_, bytes};
+        return {next_, end_};
     }
 
     void commit(size_t bytes) {

@@ -14,8 +14,8 @@ namespace tracer {
 struct RotatingSinkOptions {
     // Buffers, owner, thread and syncs, as for one file; `owner` is given every chunk. At least two
     // buffers are taken: one chunk's end and the next one's opening.
-    FileSinkOptions file;
-    ChunkLimits limits;
+    FileSinkOptions file = {};
+    ChunkLimits limits = {};
     // How much is kept, the chunk being written included; 0: all. The oldest chunks are deleted
     // before a new file is made or a buffer written that would exceed it, so the disk never holds
     // more; the current chunk is never deleted, whatever its size. With keep_files = 1 an old chunk

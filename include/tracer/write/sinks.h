@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 namespace tracer {
 
@@ -43,12 +43,12 @@ struct SyncOptions {
 struct FileSinkOptions {
     size_t buffer_bytes = 1 << 20;   // of one buffer
     size_t buffer_count = 64;        // filled or waiting at once; beyond: no room
-    std::optional<FileOwner> owner;  // the file is given to this user
+    std::optional<FileOwner> owner = std::nullopt;  // the file is given to this user
     // The writing thread asks for SCHED_RR priority 1: where every CPU is busy, an ordinary thread
     // of another session starves, and what it should have written finds no room. Its CPU time is
     // bounded by what is committed, at some 0.3 s a GB. Not granted: an ordinary thread.
     bool real_time = false;
-    SyncOptions sync;
+    SyncOptions sync = {};
 };
 
 // Writes to a new file (0600; an existing regular file is replaced, not followed through a
@@ -60,7 +60,7 @@ struct FileSinkOptions {
 // The same over an open descriptor (a pipe, standard output), which it takes over.
 [[nodiscard]] std::unique_ptr<ByteSink> make_fd_sink(UniqueFd fd, const FileSinkOptions& options);
 
-// Keeps everything in memory, for tests and snapshots; refuses past bytes_max.
+// Keeps everything in memory, for tests and snapshots; refuses past bytes_max. Not thread safe.
 class MemorySink : public ByteSink {
 public:
     explicit MemorySink(size_t bytes_max = SIZE_MAX) : bytes_max_(bytes_max) {}
@@ -69,13 +69,17 @@ public:
     void flush() override {}
     [[nodiscard]] Status close() override { return {}; }
     [[nodiscard]] Status health() const override { return {}; }
-    [[nodiscard]] unsigned long long bytes_committed() const override { return bytes_.size(); }
-    [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+    [[nodiscard]] unsigned long long bytes_committed() const override { return size_; }
+    // Good until the next reserve().
+    [[nodiscard]] std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
 
 private:
+    [[nodiscard]] bool grow(size_t bytes);
+
     size_t bytes_max_;
-    std::vector<std::byte> bytes_;
-    std::vector<std::byte> reserved_;
+    std::unique_ptr<std::byte[]> memory_;
+    size_t size_ = 0;
+    size_t capacity_ = 0;
 };
 
 // Takes everything and keeps nothing: the floor of benchmarks.

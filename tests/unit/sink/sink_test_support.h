@@ -57,7 +57,7 @@ inline constexpr size_t kRecordBytes = 1024;
 
 inline bool put(ByteSink& sink, char fill, size_t bytes = kRecordBytes) {
     const auto room = sink.reserve(bytes);
-    if (room.size() != bytes) return false;
+    if (room.size() < bytes) return false;
     std::memset(room.data(), fill, bytes);
     sink.commit(bytes);
     return true;

@@ -32,11 +32,11 @@ TEST(FxtWindow, OfNoBytesCommitsEachRecord) {
 }
 
 TEST(FxtWindow, WorksOverASinkThatGivesExactlyWhatIsAsked) {
-    MemorySink sink;
+    TestSink sink(0);
     Stream stream(sink, {.provider_name = "tracer"});
     ASSERT_TRUE(stream.open().has_value());
     EXPECT_TRUE(stream.instant(kThread, "c", "n", 1, arg("k", 2)));
-    const test::FxtFile file = test::parse_fxt(sink.bytes());
+    const test::FxtFile file = test::parse_fxt(std::as_bytes(std::span(sink.words)));
     EXPECT_TRUE(file.problems.empty());
     ASSERT_EQ(file.events.size(), 1U);
     EXPECT_EQ(file.events[0].name, "n");
@@ -100,6 +100,40 @@ TEST(FxtStream, BeginsAChunkThatReadsAloneInAnotherSink) {
         EXPECT_EQ(after.events[0].name, "name");
         EXPECT_EQ(after.events[0].tid, 2U);
     }
+}
+
+TEST(FxtStream, SaysNamesOfProcessesAndThreadsAgainInEachChunk) {
+    TestSink first;
+    TestSink second;
+    Stream stream(first, {.provider_name = "tracer"});
+    ASSERT_TRUE(stream.open().has_value());
+    EXPECT_TRUE(stream.name_process(1, "old"));
+    EXPECT_TRUE(stream.name_process(1, stream.cached("app").value_or("")));
+    EXPECT_TRUE(stream.name_thread({1, 2}, "worker"));
+    EXPECT_TRUE(stream.name_thread({1, 3}, "ended"));
+    stream.forget_thread(3);
+    ASSERT_TRUE(stream.switch_sink(second, SinkStart::reads_alone).has_value());
+    ASSERT_TRUE(stream.close().has_value());
+
+    const test::FxtFile file = test::parse_fxt(std::as_bytes(std::span(second.words)));
+    EXPECT_TRUE(file.problems.empty());
+    EXPECT_EQ(file.objects.size(), 2U);
+    EXPECT_EQ(file.process_name(1), "app");
+    EXPECT_EQ(file.thread_name(2), "worker");
+}
+
+TEST(FxtStream, SaysNamesThatFoundNoRoomBeforeTheNextRecord) {
+    OpenStream open({.window_bytes = 0});
+    EXPECT_TRUE(open.stream.name_process(1, "app"));
+    open.sink.is_full = true;
+    EXPECT_FALSE(open.stream.begin_chunk().has_value());
+    open.sink.is_full = false;
+    static_cast<void>(std::exchange(open.sink.words, {}));
+    EXPECT_TRUE(open.stream.instant(kThread, "c", "n", 1));
+    const test::FxtFile file = test::parse_fxt(std::as_bytes(std::span(open.sink.words)));
+    EXPECT_TRUE(file.problems.empty());
+    EXPECT_EQ(file.process_name(1), "app");
+    EXPECT_EQ(file.events.size(), 1U);
 }
 
 TEST(FxtStream, RefreshesAStaleBufferWhenItIsDue) {

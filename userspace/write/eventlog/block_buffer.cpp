@@ -47,6 +47,8 @@ std::string_view name_of(Fault fault) {
             return "nul_inside";
         case Fault::stack_too_deep:
             return "stack_too_deep";
+        case Fault::wrong_fields:
+            return "wrong_fields";
     }
     return "unknown";
 }

@@ -8,13 +8,6 @@
 #include <charconv>
 
 namespace tracer::eventlog {
-namespace {
-
-bool is_known(HeapBreakdown breakdown) {
-    return breakdown >= HeapBreakdown::cost_centre && breakdown <= HeapBreakdown::era;
-}
-
-}  // namespace
 
 Fault Poster::post_thread_label(uint64_t ns, ThreadId thread, std::string_view label) {
     return post<EventId::thread_label>(ns, thread, Text{label});

@@ -46,6 +46,7 @@ Status Stream::open() {
 
 Status Stream::begin_chunk() {
     is_header_written_ = false;
+    for (auto& [id, object] : named_) object.is_written = false;
     restart();
     return status_of_catching_up("no room for the header and names of a chunk");
 }
@@ -99,7 +100,7 @@ Status Stream::status_of_catching_up(const char* what) {
 bool Stream::catch_up() {
     if (!is_behind_) return true;
     is_behind_ = !(is_valid_ && write_header() && strings_.write_pending(window_) &&
-                   threads_.write_pending(window_));
+                   threads_.write_pending(window_) && write_names());
     if (is_behind_) window_.release();
     return !is_behind_;
 }
@@ -125,6 +126,38 @@ bool Stream::write_header() {
     }
     record.commit();
     is_header_written_ = true;
+    return true;
+}
+
+void Stream::remember(const ObjectId& id, const StringRef& name, uint64_t process) {
+    named_[id] = {.name = std::string(utf8_prefix(strings_.text_of(name), kStringBytesMax)),
+                  .process = process};
+}
+
+bool Stream::write_names() {
+    for (auto& [id, object] : named_) {
+        if (object.is_written) continue;
+        if (!write_name(id, object)) return false;
+        object.is_written = true;
+    }
+    return true;
+}
+
+bool Stream::write_name(const ObjectId& id, const NamedObject& object) {
+    const auto& [type, koid] = id;
+    const StringRef name = object.name;
+    // Interned when the thread was named first; else all indices were gone.
+    const Argument process =
+        arg(strings_.intern("process").value_or("process"), Koid{object.process});
+    const bool is_thread = type == ObjectType::thread;
+    const size_t words = kKernelObjectWords + name.words() + (is_thread ? process.words() : 0);
+    Record record(window_, words);
+    if (!record.has_room()) return false;
+    record.word(kernel_object_header(type, words, name.bits(), is_thread ? 1 : 0));
+    record.word(koid);
+    record.text_of(name);
+    if (is_thread) process.write(record);
+    record.commit();
     return true;
 }
 

@@ -149,14 +149,18 @@ Outcome Stream::event(const Event& event, std::span<const Argument> arguments) {
 }
 
 Outcome Stream::name_process(uint64_t process, const StringRef& name) {
-    return kernel_object(ObjectType::process, process, name);
+    const Outcome outcome = kernel_object(ObjectType::process, process, name);
+    if (outcome) remember({ObjectType::process, process}, name, 0);
+    return outcome;
 }
 
 Outcome Stream::name_thread(const ThreadIds& ids, const StringRef& name) {
     const Argument process[] = {
         arg(intern("process").value_or("process"), Koid{ids.process}),
     };
-    return kernel_object(ObjectType::thread, ids.thread, name, process);
+    const Outcome outcome = kernel_object(ObjectType::thread, ids.thread, name, process);
+    if (outcome) remember({ObjectType::thread, ids.thread}, name, ids.process);
+    return outcome;
 }
 
 Outcome Stream::kernel_object(ObjectType type,

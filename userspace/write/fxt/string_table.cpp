@@ -97,6 +97,12 @@ Fault StringTable::use_variable(const StringRef& ref) {
     return Fault::none;
 }
 
+std::string_view StringTable::text_of(const StringRef& ref) const {
+    if (ref.is_inline() || ref.index() == 0) return ref.text();
+    if (ref.index() <= permanent_count_) return texts_[ref.index() - 1];
+    return variables_[ref.index() - first_variable_].text;
+}
+
 bool StringTable::write_pending(SinkWindow& window) {
     for (; written_ < permanent_count_; ++written_) {
         if (!write_string(window, written_ + 1, texts_[written_])) return false;

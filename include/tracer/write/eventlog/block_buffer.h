@@ -38,8 +38,9 @@ enum class Fault : uint8_t {
     not_utf8,        // text that readers would stop at
     nul_inside,      // in a string that ends at a NUL
     stack_too_deep,  // more than 255 cost centres
+    wrong_fields,    // of a post put together at run time: not those of the event's row
 };
-inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::stack_too_deep) + 1;
+inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::wrong_fields) + 1;
 
 [[nodiscard]] std::string_view name_of(Fault fault);
 
@@ -59,7 +60,7 @@ enum class BackwardTime : uint8_t {
 
 struct BufferOptions {
     size_t capacity_bytes = 2 << 20;  // as GHC's; kCapacityBytesMin .. kCapacityBytesMax
-    Dialect dialect;
+    Dialect dialect = {};
     Invalid invalid = Invalid::make_valid;
     BackwardTime backward_time = BackwardTime::raise;
 };
@@ -154,6 +155,12 @@ public:
                        uint64_t clock_ns,
                        std::span<const std::byte> payload);
 
+    // An event as data, for callers that learn at run time what to post. Checked against the
+    // table: unknown ids are `undeclared`, other fields `wrong_fields`. Meaningful numbers (a stop
+    // status, a breakdown) are the caller's to check, as with post().
+    struct Part;
+    Fault post_list(EventId id, uint64_t clock_ns, std::span<const Part> parts);
+
     // Hands over a block, unless there is nothing to hand over. An event that lost blocks are told
     // by counts as something.
     void flush();
@@ -175,7 +182,8 @@ public:
     // Counts and returns: for callers that find a fault of their own.
     Fault refuse(Fault fault);
 
-    // A variable event's part; made by post().
+    // One field's value: `number` of the integers, `list` of strings, `bytes` of the others (of a
+    // stack, u32 in host order).
     struct Part {
         Field field = Field::u8;
         uint64_t number = 0;

@@ -37,14 +37,14 @@ namespace tracer::eventlog {
 [[nodiscard]] uint64_t monotonic_ns();
 
 struct LogOptions {
-    BufferOptions buffers;  // of every capability, and of the global block
+    BufferOptions buffers = {};  // of every capability, and of the global block
     BlockMode block_mode = BlockMode::closed;
     CapNo capabilities = 1;         // at the start; add_capability() makes more
     CapNo capabilities_max = 1024;  // at most; up to kCapabilityMax + 1 costs 8 bytes each
     // What times are of. Events may be posted with any time of this clock since the start.
     uint64_t (*clock)() = monotonic_ns;
     // The log's time 0; none: the clock when it starts.
-    std::optional<uint64_t> base_ns;
+    std::optional<uint64_t> base_ns = std::nullopt;
     // Keeps what a reader of a new sink must be told (see SwitchOptions::begin_anew), at the price
     // of a nanosecond an event when its block leaves, and the memory of what is live.
     bool keep_definitions = true;

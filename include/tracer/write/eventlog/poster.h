@@ -32,6 +32,11 @@ public:
         return buffer_->post<id>(ns, fields...);
     }
 
+    // As BlockBuffer::post_list, for callers that learn at run time what to post.
+    Fault post_list(EventId id, uint64_t ns, std::span<const BlockBuffer::Part> fields) {
+        return buffer_->post_list(id, ns, fields);
+    }
+
     // Threads; own. A thread is created once, runs only where no other does, and is not heard of
     // after it has finished.
     Fault post_create_thread(uint64_t ns, ThreadId thread) {

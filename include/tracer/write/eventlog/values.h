@@ -90,6 +90,11 @@ enum class HeapBreakdown : uint32_t {
     era = 9,         // GHC 9.10; ghc-events before 0.20 refuses it
 };
 
+// Readers stop at any other number.
+constexpr bool is_known(HeapBreakdown breakdown) {
+    return breakdown >= HeapBreakdown::cost_centre && breakdown <= HeapBreakdown::era;
+}
+
 struct HeapProfile {
     uint8_t id = 0;
     uint64_t period_ns = 0;

@@ -36,10 +36,12 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -54,11 +56,11 @@ struct ClockBase {
 
 struct StreamOptions {
     uint32_t provider_id = 1;
-    std::string_view provider_name;  // at most 255 bytes; copied
+    std::string_view provider_name = {};  // at most 255 bytes; copied
     uint64_t ticks_per_second = 1'000'000'000;
     // Set: the initialization record has four words, with this. Not for readers that insist on
     // the documented two; Perfetto takes both and ignores the base.
-    std::optional<ClockBase> clock_base;
+    std::optional<ClockBase> clock_base = std::nullopt;
     // Indices and slots set aside (tables.h). Together at most 32,767 strings.
     uint16_t string_slots = 0;
     uint16_t cached_strings = 256;
@@ -92,7 +94,8 @@ public:
     [[nodiscard]] Status open();
 
     // Writes that and everything live again, so that what follows reads alone: providers,
-    // interned and cached strings, slots. Threads of the cache when they are used again.
+    // interned and cached strings, slots, names of processes and threads. Threads of the cache
+    // when they are used again.
     [[nodiscard]] Status begin_chunk();
 
     // From here on to another sink: as a chunk that reads alone, or as if nothing had happened (a
@@ -265,9 +268,9 @@ public:
     // An event as data, for callers that learn what to write at run time.
     struct Event {
         EventType type = EventType::instant;
-        ThreadRef thread;
-        StringRef category;
-        StringRef name;
+        ThreadRef thread = ThreadIds{};
+        StringRef category = {};
+        StringRef name = {};
         uint64_t time = 0;
         uint64_t last_word = 0;  // of types that have one: end, or id
     };
@@ -276,10 +279,14 @@ public:
     // --- Objects, scheduling, and the rest ---
 
     // Names a process and a thread of it: what readers show. Once each, and again when renamed; the
-    // last name wins. A thread that is scheduled needs this to be shown with its process.
+    // last name wins. A thread that is scheduled needs this to be shown with its process. Allocates,
+    // because each chunk says the names again, until they are forgotten.
     Outcome name_process(uint64_t process, const StringRef& name);
     Outcome name_thread(const ThreadIds& ids, const StringRef& name);
-    // Any kernel object. Of a thread readers want the process: arg("process", Koid{...}).
+    // It has ended: later chunks need its name no more.
+    void forget_process(uint64_t process) { forget({ObjectType::process, process}); }
+    void forget_thread(uint64_t thread) { forget({ObjectType::thread, thread}); }
+    // Any kernel object; not repeated in chunks. Of a thread readers want the process: arg("process", Koid{...}).
     Outcome kernel_object(ObjectType type,
                           uint64_t id,
                           const StringRef& name,
@@ -315,10 +322,10 @@ public:
     struct LegacySwitch {
         uint8_t cpu = 0;
         uint64_t time = 0;
-        ThreadRef out;
+        ThreadRef out = ThreadIds{};
         OutgoingState out_state = OutgoingState::running;
         uint8_t out_priority = 0;
-        ThreadRef in;
+        ThreadRef in = ThreadIds{};
         uint8_t in_priority = 0;
     };
     Outcome legacy_switch(const LegacySwitch& event);
@@ -361,6 +368,12 @@ private:
     struct Names {
         StringRef category;  // empty for records that have none
         StringRef name;
+    };
+    using ObjectId = std::pair<ObjectType, uint64_t>;
+    struct NamedObject {
+        std::string name;
+        uint64_t process = 0;  // of a thread
+        bool is_written = true;
     };
     struct Size {
         size_t fixed_words = 0;  // all but names and arguments
@@ -414,6 +427,10 @@ private:
     [[nodiscard]] bool is_ready() { return !is_behind_ || catch_up(); }
     void fall_behind();
     [[nodiscard]] bool write_header();
+    void remember(const ObjectId& id, const StringRef& name, uint64_t process);
+    void forget(const ObjectId& id) { named_.erase(id); }
+    [[nodiscard]] bool write_names();
+    [[nodiscard]] bool write_name(const ObjectId& id, const NamedObject& object);
     void restart();
     [[nodiscard]] Status status_of_catching_up(const char* what);
     [[gnu::cold, gnu::noinline]] Outcome refuse(Fault fault);
@@ -431,6 +448,7 @@ private:
     StreamOptions options_;  // without the name
     std::vector<Provider> providers_;
     size_t current_provider_ = 0;
+    std::map<ObjectId, NamedObject> named_;
     uint64_t last_refresh_tick_ = 0;
 };
 

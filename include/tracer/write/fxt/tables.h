@@ -55,6 +55,9 @@ public:
         return ref.index() <= permanent_count_;
     }
 
+    // What a reference that use() found good names. Borrowed; of inline text the caller's own.
+    [[nodiscard]] std::string_view text_of(const StringRef& ref) const;
+
     [[nodiscard]] bool has_pending() const {
         return written_ < permanent_count_ || unwritten_variables_ != 0;
     }
@@ -123,6 +126,9 @@ public:
 
     // Keeps the slot of `ids` for them, for the life of the table. table_full: no slot is left.
     [[nodiscard]] tl::expected<ThreadRef, Fault> pin(SinkWindow& window, const ThreadIds& ids);
+
+    // What a reference that use() found good names. Borrowed; of inline text the caller's own.
+    [[nodiscard]] std::string_view text_of(const StringRef& ref) const;
 
     [[nodiscard]] bool has_pending() const { return unwritten_ != 0; }
     // Writes the slots that must hold what they held before the chunk: the caller's and the
