@@ -49,6 +49,8 @@ std::string_view name_of(model::ThreadState state) {
             return "stopped";
         case model::ThreadState::dead:
             return "dead";
+        case model::ThreadState::unknown:
+            return "unknown";
     }
     return "?";
 }
@@ -102,6 +104,7 @@ WriteStatus RecordingWriter::write(const model::Event& event) {
     }
     if (room_ != UINT64_MAX) --room_;
     ++counters_.events;
+    cpus_.push_back(event.cpu);
     lines_.push_back(
         std::visit([&](const auto& body) { return spell(event.time_ns, body); }, event.body));
     return WriteStatus::ok;

@@ -20,6 +20,8 @@ public:
     // beyond the first, "-" none.
     [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
     [[nodiscard]] std::vector<std::string> take_lines();
+    // Of every event written, in order; kNoCpu: it had none.
+    [[nodiscard]] const std::vector<uint16_t>& cpus() const { return cpus_; }
     // Broken expectations, in words; empty if all is well.
     [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
     // The definition in force, by index.
@@ -59,6 +61,7 @@ private:
     [[nodiscard]] std::string name(model::PointIndex point);
 
     std::vector<std::string> lines_;
+    std::vector<uint16_t> cpus_;
     std::vector<std::string> faults_;
     std::map<model::ThreadIndex, model::Thread> threads_;
     std::map<model::PointIndex, model::Point> points_;

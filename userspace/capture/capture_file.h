@@ -15,6 +15,9 @@
 //
 //   definitions   {"clock": "boottime", "record_all": b, "follow_children": b, "own_pid": n,
 //                  "host_name": s, "command_line": s,               first block of a file only
+//                  "process_pid": n, "process_parent_pid": n, "cpu_count": n,      the same; may be
+//                  missing (0), as in captures of earlier versions
+//                  "arguments": [s...],
 //                  "pids": [n...], "tids": [n...],
 //                  "points": [{"index": n, "kind": s, "category": s, "name": s,
 //                              "arguments": [[name, type]...], "end_arguments": [...]}...],

@@ -11,6 +11,7 @@
 #include "tracer/abi/event.h"
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -144,6 +145,13 @@ Result<T> read_unsigned(const Json& object, const char* key, uint64_t max) {
     return static_cast<T>(value);
 }
 
+// 0 if it is not there: what earlier versions did not write.
+template <typename T>
+Result<T> read_optional_unsigned(const Json& object, const char* key) {
+    if (!object.contains(key)) return T{0};
+    return read_unsigned<T>(object, key, std::numeric_limits<T>::max());
+}
+
 Result<std::string> read_string(const Json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_string()) return malformed(key, "a string");
@@ -192,6 +200,16 @@ Status read_numbers(const Json& object, const char* key, std::vector<uint32_t>& 
             return malformed(key, "a list of numbers");
         }
         out.push_back(element.get<uint32_t>());
+    }
+    return {};
+}
+
+Status read_strings(const Json& object, const char* key, std::vector<std::string>& out) {
+    TR_ASSIGN(const Json* list, read_list(object, key, out.size()));
+    if (list == nullptr) return {};
+    for (const Json& element : *list) {
+        if (!element.is_string()) return malformed(key, "a list of strings");
+        out.push_back(element.get<std::string>());
     }
     return {};
 }
@@ -253,6 +271,10 @@ Status read_head(const Json& json, RecordingDefinitions& out) {
     TR_ASSIGN(out.own_pid, read_unsigned<uint32_t>(json, "own_pid", UINT32_MAX));
     TR_ASSIGN(out.host_name, read_string(json, "host_name"));
     TR_ASSIGN(out.command_line, read_string(json, "command_line"));
+    model::Recording& recording = out.recording;
+    TR_ASSIGN(recording.pid, read_optional_unsigned<uint32_t>(json, "process_pid"));
+    TR_ASSIGN(recording.parent_pid, read_optional_unsigned<uint32_t>(json, "process_parent_pid"));
+    TR_ASSIGN(recording.cpu_count, read_optional_unsigned<uint16_t>(json, "cpu_count"));
     return {};
 }
 
@@ -280,12 +302,18 @@ Result<std::vector<std::string>> definitions_to_json(const RecordingDefinitions&
                 {"follow_children", definitions.follow_children},
                 {"own_pid", definitions.own_pid},
                 {"host_name", definitions.host_name},
-                {"command_line", definitions.command_line}};
+                {"command_line", definitions.command_line},
+                {"process_pid", definitions.recording.pid},
+                {"process_parent_pid", definitions.recording.parent_pid},
+                {"cpu_count", definitions.recording.cpu_count}};
         if (dump(head).size() > kCaptureBlockBytesMax / 2) {
             return fail(ErrorCode::limit, "the command line is too long for a capture");
         }
     }
     PartWriter parts(std::move(head));
+    for (const std::string& argument : definitions.recording.arguments) {
+        TR_TRY(parts.append("arguments", argument));
+    }
     for (const uint32_t pid : definitions.pids) TR_TRY(parts.append("pids", pid));
     for (const uint32_t tid : definitions.tids) TR_TRY(parts.append("tids", tid));
     for (const model::Point& point : definitions.points) {
@@ -316,6 +344,7 @@ Result<bool> DefinitionsParser::parse(std::string_view text) {
     TR_ASSIGN(const Json json, parse_object(text));
     if (is_first_) TR_TRY(read_head(json, part_));
     is_first_ = false;
+    TR_TRY(read_strings(json, "arguments", part_.recording.arguments));
     TR_TRY(read_numbers(json, "pids", part_.pids));
     TR_TRY(read_numbers(json, "tids", part_.tids));
 

@@ -47,7 +47,8 @@ struct RecordingDefinitions {
     bool follow_children = false;  // processes born of recorded ones are recorded too
     uint32_t own_pid = 0;          // the recorder's process, marked in the trace; 0: none
     std::string host_name;
-    std::string command_line;  // of the recorder
+    std::string command_line;    // of the recorder
+    model::Recording recording;  // the same for writers, in the model's words
 };
 
 }  // namespace tracer

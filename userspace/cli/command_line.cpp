@@ -77,7 +77,7 @@ void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts
         ->type_name("FILE")
         ->group("Output");
     app.add_option("--format", command.format_name,
-                   "fxt or traw (default: by the suffix of FILE, fxt for -)")
+                   "fxt, eventlog or traw (default: by the suffix of FILE, fxt for -)")
         ->type_name("NAME")
         ->group("Output");
     app.add_option("-d,--duration", texts.duration,
@@ -277,7 +277,7 @@ Result<Command> parse_convert(std::vector<std::string> words) {
         ->type_name("FILE")
         ->required();
     app.add_option("--format", command.format_name,
-                   "fxt (default: by the suffix of FILE, fxt for -)")
+                   "fxt or eventlog (default: by the suffix of FILE, fxt for -)")
         ->type_name("NAME");
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));

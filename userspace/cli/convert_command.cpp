@@ -56,7 +56,7 @@ Result<int> run_convert(const ConvertCommand& command) {
     TR_ASSIGN(const OutputTarget target, choose_output(command.output_path, command.format_name));
     if (target.format == nullptr) {
         return fail(ErrorCode::usage, "convert writes traces, not raw captures",
-                    "give -o a name that ends in .fxt");
+                    "give -o a name that ends in .fxt or .eventlog");
     }
     TR_TRY(check_paths(command.input_path, target.path));
     // A closed reader is an error of the sink, not the end of the process.

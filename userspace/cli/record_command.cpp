@@ -59,6 +59,7 @@ private:
     Status open_kernel();
     Status open_output();
     [[nodiscard]] RecordingDefinitions definitions() const;
+    [[nodiscard]] model::Recording recording() const;
     void say_what_is_recorded() const;
 
     const RecordCommand& command_;
@@ -151,7 +152,32 @@ RecordingDefinitions Preparation::definitions() const {
     definitions.own_pid = own_pid_;
     definitions.host_name = host_name();
     definitions.command_line = own_command_line();
+    definitions.recording = recording();
     return definitions;
+}
+
+model::Recording Preparation::recording() const {
+    model::Recording recording;
+    const std::vector<uint32_t> pids = targets_.processes();
+    const size_t processes = pids.size() + (child_ ? 1 : 0);
+    if (command_.all || command_.tree || processes != 1) {
+        recording.arguments = read_arguments(own_pid_);
+    } else if (child_) {
+        recording.pid = child_->pid();
+        recording.parent_pid = own_pid_;
+        recording.arguments = command_.command;
+    } else {
+        recording.pid = pids.front();
+        recording.arguments = read_arguments(recording.pid);
+        if (const auto status = read_task_status(recording.pid)) {
+            recording.parent_pid = status->parent_pid;
+        }
+    }
+    if (command_.all) {
+        const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        recording.cpu_count = static_cast<uint16_t>(std::clamp(cpus, 0L, 0xffffL));
+    }
+    return recording;
 }
 
 void Preparation::say_what_is_recorded() const {

@@ -71,7 +71,8 @@ size_t RecordDecoder::take_plain_hits(std::span<const RecordView> records) {
                      .point = probe.point,
                      .thread = task->index,
                      .types = {probe.types.data(), probe.slot_count},
-                     .words = {words, probe.slot_count * sizeof(uint64_t)}});
+                     .words = {words, probe.slot_count * sizeof(uint64_t)},
+                     .cpu = field_of<uint16_t>(view, offsetof(tr_record_header, cpu))});
         ++probe.hits;
         ++count;
     }
@@ -105,17 +106,19 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         case HitRole::instant: {
             const model::ThreadIndex thread = tasks_.named(task);
             if (probe.is_counter) {
-                output_.write({header.time_ns, model::Counter{probe.point, thread, values}});
+                output_.write(
+                    {header.time_ns, model::Counter{probe.point, thread, values}, header.cpu});
             } else {
-                output_.write({header.time_ns, model::Instant{probe.point, thread, values}});
+                output_.write(
+                    {header.time_ns, model::Instant{probe.point, thread, values}, header.cpu});
             }
             return;
         }
         case HitRole::span_begin:
-            spans_.begin(task, probe.point, values_[0].bits, header.time_ns, values);
+            spans_.begin(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
             return;
         case HitRole::span_end:
-            spans_.end(task, probe.point, values_[0].bits, header.time_ns, values);
+            spans_.end(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
             return;
     }
 }

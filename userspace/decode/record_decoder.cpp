@@ -153,7 +153,8 @@ void RecordDecoder::on_task_new(const tr_record_header& header, Bytes bytes) {
     const model::ThreadIndex child_index = tasks_.named(child);
     output_.write(
         {header.time_ns,
-         model::Life{.kind = model::LifeKind::fork, .thread = thread, .child = child_index}});
+         model::Life{.kind = model::LifeKind::fork, .thread = thread, .child = child_index},
+         header.cpu});
 }
 
 void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
@@ -174,7 +175,8 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
     const std::string_view path(record.path, static_cast<size_t>(end - record.path));
     const model::ThreadIndex thread = tasks_.named(task);
     output_.write({header.time_ns,
-                   model::Life{.kind = model::LifeKind::exec, .thread = thread, .path = path}});
+                   model::Life{.kind = model::LifeKind::exec, .thread = thread, .path = path},
+                   header.cpu});
 }
 
 void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
@@ -185,9 +187,11 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
     if (!task.is_wanted) return;
     const model::ThreadIndex thread = tasks_.named(task);
-    output_.write({header.time_ns, model::Life{.kind = model::LifeKind::exit,
-                                               .thread = thread,
-                                               .exit_code = exit_code_of(record)}});
+    output_.write(
+        {header.time_ns,
+         model::Life{
+             .kind = model::LifeKind::exit, .thread = thread, .exit_code = exit_code_of(record)},
+         header.cpu});
 }
 
 void RecordDecoder::on_task_rename(const tr_record_header& header, Bytes bytes) {
@@ -218,9 +222,11 @@ void RecordDecoder::on_gap_end(const tr_record_header& header, Bytes bytes) {
     if (begin_ns == 0 || begin_ns > header.time_ns) begin_ns = header.time_ns;
     const bool is_output = (header.flags & TR_GAP_OUTPUT) != 0;
     counters_.lost_events += record.count;
-    output_.write({header.time_ns, model::Loss{is_output ? model::LossCause::sink_full
-                                                         : model::LossCause::ring_full,
-                                               header.cpu, begin_ns, record.count}});
+    output_.write(
+        {header.time_ns,
+         model::Loss{is_output ? model::LossCause::sink_full : model::LossCause::ring_full,
+                     header.cpu, begin_ns, record.count},
+         is_output ? model::kNoCpu : header.cpu});
 }
 
 // A lost return could belong to any open span of any thread, for threads move between CPUs.

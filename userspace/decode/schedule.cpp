@@ -70,7 +70,8 @@ void Schedule::on_switch(const tr_sched_switch& record) {
     bool is_written = true;
     if (out != in) {
         is_written = output_.write(
-            {time_ns, model::Switch{number, out, state, record.prev_prio, in, record.next_prio}});
+            {time_ns, model::Switch{number, out, state, record.prev_prio, in, record.next_prio},
+             number});
     }
     Cpu& cpu = cpu_of(number);
     cpu = {};
@@ -88,14 +89,16 @@ void Schedule::on_switch(const tr_sched_switch& record) {
 }
 
 // The trace believes that a thread runs, but it does not: its switch-out is missing. It is ended
-// here, as runnable, for what it did since is unknown.
+// here; what it did since is unknown.
 void Schedule::leave_running(uint16_t number, uint64_t time_ns) {
     const Cpu cpu = cpu_of(number);
     if (cpu.running == model::kIdleThread) return;
     ++counters_.switches_repaired;
     mark_unknown(cpu);
-    output_.write({time_ns, model::Switch{number, cpu.running, model::ThreadState::runnable,
-                                          cpu.priority, model::kIdleThread, 0}});
+    output_.write({time_ns,
+                   model::Switch{number, cpu.running, model::ThreadState::unknown, cpu.priority,
+                                 model::kIdleThread, 0},
+                   number});
     // Only now: a hole that begins with this very event must find the thread still running.
     cpu_of(number) = {};
 }
@@ -115,6 +118,7 @@ void Schedule::on_wakeup(const tr_sched_wakeup& record) {
 
     PendingWakeup wakeup{.is_set = true,
                          .cpu = record.woken_cpu,
+                         .waker_cpu = record.header.cpu,
                          .priority = record.woken_prio,
                          .time_ns = record.header.time_ns};
     // The waker is named even if it is not recorded: who woke a thread is worth a name. By number
@@ -157,7 +161,8 @@ void Schedule::settle_wakeup(Task& task, bool sleeps, uint64_t time_ns) {
 void Schedule::write_wakeup(Task& task, const PendingWakeup& wakeup, uint64_t time_ns) {
     const model::ThreadIndex thread = tasks_.named(task);
     task.run_state = RunState::runnable;
-    output_.write({time_ns, model::Wakeup{wakeup.cpu, thread, wakeup.waker, wakeup.priority}});
+    output_.write({time_ns, model::Wakeup{wakeup.cpu, thread, wakeup.waker, wakeup.priority},
+                   wakeup.waker_cpu});
 }
 
 void Schedule::forget(Task& task) {
@@ -180,10 +185,9 @@ void Schedule::owe_all() {
         cpus_[i] = {};
         if (cpu.running == model::kIdleThread) continue;
         mark_unknown(cpu);
-        output_.owe(
-            model::Switch{static_cast<uint16_t>(i), cpu.running, model::ThreadState::runnable,
-                          cpu.priority, model::kIdleThread, 0},
-            0);
+        output_.owe(model::Switch{static_cast<uint16_t>(i), cpu.running,
+                                  model::ThreadState::unknown, cpu.priority, model::kIdleThread, 0},
+                    0);
     }
 }
 

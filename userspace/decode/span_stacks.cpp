@@ -30,10 +30,10 @@ bool is_left_by(uint64_t deeper, uint64_t outer) {
 void SpanStacks::begin(Task& task,
                        model::PointIndex point,
                        uint64_t stack_pointer,
-                       uint64_t time_ns,
+                       const When& when,
                        std::span<const model::Value> values) {
     while (!task.spans.empty() && is_left_by(task.spans.back().stack_pointer, stack_pointer)) {
-        pop(task, time_ns, model::SpanEndCause::unwound, {});
+        pop(task, when, model::SpanEndCause::unwound, {});
     }
     if (task.spans.size() >= kSpanDepthMax) {
         ++counters_.spans_too_deep;
@@ -42,8 +42,8 @@ void SpanStacks::begin(Task& task,
     }
     task.spans_too_deep = 0;
     const model::ThreadIndex thread = tasks_.named(task);
-    time_ns = std::max(time_ns, task.span_ns);
-    if (!output_.write({time_ns, model::SpanBegin{point, thread, values}})) return;
+    const uint64_t time_ns = std::max(when.time_ns, task.span_ns);
+    if (!output_.write({time_ns, model::SpanBegin{point, thread, values}, when.cpu})) return;
     task.span_ns = time_ns;
     task.spans.push_back({point, stack_pointer});
     if (task.open_position == SIZE_MAX) mark_open(task);
@@ -52,7 +52,7 @@ void SpanStacks::begin(Task& task,
 void SpanStacks::end(Task& task,
                      model::PointIndex point,
                      uint64_t stack_pointer,
-                     uint64_t time_ns,
+                     const When& when,
                      std::span<const model::Value> values) {
     const uint64_t entry = stack_pointer - kReturnAddressBytes;
     const auto matches = [&](const OpenSpan& span) {
@@ -74,25 +74,25 @@ void SpanStacks::end(Task& task,
         ++counters_.spans_orphan_end;
         while (!task.spans.empty() && task.spans.back().stack_pointer < entry &&
                is_left_by(task.spans.back().stack_pointer, entry)) {
-            pop(task, time_ns, model::SpanEndCause::unwound, {});
+            pop(task, when, model::SpanEndCause::unwound, {});
         }
         return;
     }
-    while (task.spans.size() > depth) pop(task, time_ns, model::SpanEndCause::unwound, {});
+    while (task.spans.size() > depth) pop(task, when, model::SpanEndCause::unwound, {});
     // A hole that began just now has taken the match with it.
-    if (task.spans.size() == depth) pop(task, time_ns, model::SpanEndCause::returned, values);
+    if (task.spans.size() == depth) pop(task, when, model::SpanEndCause::returned, values);
 }
 
 void SpanStacks::pop(Task& task,
-                     uint64_t time_ns,
+                     const When& when,
                      model::SpanEndCause cause,
                      std::span<const model::Value> values) {
     const OpenSpan span = task.spans.back();
     task.spans.pop_back();
     if (task.spans.empty()) mark_closed(task);
     count(cause);
-    task.span_ns = std::max(time_ns, task.span_ns);
-    output_.write({task.span_ns, model::SpanEnd{span.point, task.index, cause, values}});
+    task.span_ns = std::max(when.time_ns, task.span_ns);
+    output_.write({task.span_ns, model::SpanEnd{span.point, task.index, cause, values}, when.cpu});
 }
 
 void SpanStacks::count(model::SpanEndCause cause) {
@@ -115,7 +115,7 @@ void SpanStacks::count(model::SpanEndCause cause) {
 }
 
 void SpanStacks::close(Task& task, uint64_t time_ns, model::SpanEndCause cause) {
-    while (!task.spans.empty()) pop(task, time_ns, cause, {});
+    while (!task.spans.empty()) pop(task, {time_ns, model::kNoCpu}, cause, {});
     task.spans_too_deep = 0;
 }
 

@@ -27,6 +27,11 @@ namespace tracer {
 
 class SpanStacks {
 public:
+    struct When {
+        uint64_t time_ns;
+        uint16_t cpu;  // kNoCpu: a repair's
+    };
+
     // Borrows all three.
     SpanStacks(TaskTable& tasks, EventOutput& output, DecoderCounters& counters)
         : tasks_(tasks), output_(output), counters_(counters) {}
@@ -34,12 +39,12 @@ public:
     void begin(Task& task,
                model::PointIndex point,
                uint64_t stack_pointer,
-               uint64_t time_ns,
+               const When& when,
                std::span<const model::Value> values);
     void end(Task& task,
              model::PointIndex point,
              uint64_t stack_pointer,
-             uint64_t time_ns,
+             const When& when,
              std::span<const model::Value> values);
 
     // Ends all open spans of one task, or of all, innermost first.
@@ -51,7 +56,7 @@ public:
 
 private:
     void pop(Task& task,
-             uint64_t time_ns,
+             const When& when,
              model::SpanEndCause cause,
              std::span<const model::Value> values);
     void count(model::SpanEndCause cause);

@@ -35,6 +35,7 @@ enum class RunState : uint8_t { unknown, running, runnable, sleeping };
 struct PendingWakeup {
     bool is_set = false;
     uint16_t cpu = 0;
+    uint16_t waker_cpu = 0;
     int16_t priority = 0;
     model::ThreadIndex waker = model::kIdleThread;
     uint64_t time_ns = 0;

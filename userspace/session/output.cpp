@@ -29,7 +29,10 @@ public:
         decoder_->add(points, probes);
         return {};
     }
-    void flush() override { sink_->flush(); }
+    void flush() override {
+        writer_->flush();
+        sink_->flush();
+    }
     Status health() const override { return sink_->health(); }
     uint64_t bytes() const override { return sink_->bytes_committed(); }
 
@@ -127,6 +130,7 @@ Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink) {
     auto writer = format.make_writer(*sink);
+    writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), std::move(writer),
                                          std::move(definitions));

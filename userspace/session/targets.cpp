@@ -120,6 +120,21 @@ Result<TaskStatus> read_task_status(uint32_t id, const std::string& proc_root) {
     return status;
 }
 
+std::vector<std::string> read_arguments(uint32_t pid, const std::string& proc_root) {
+    constexpr size_t kBytesMax = 4096;
+    std::ifstream file(fmt::format("{}/{}/cmdline", proc_root, pid), std::ios::binary);
+    std::string text(kBytesMax, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<size_t>(file.gcount()));
+    std::vector<std::string> arguments;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\0', begin), text.size());
+        arguments.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return arguments;
+}
+
 std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,
                                        const std::string& proc_root) {
     std::multimap<uint32_t, uint32_t> children;

@@ -46,6 +46,11 @@ struct TaskStatus {
 [[nodiscard]] Result<TaskStatus> read_task_status(uint32_t id,
                                                   const std::string& proc_root = "/proc");
 
+// The words a process was started with, in all at most 4 KiB; none if it has ended or has wiped
+// them.
+[[nodiscard]] std::vector<std::string> read_arguments(uint32_t pid,
+                                                      const std::string& proc_root = "/proc");
+
 // Processes below `pids` in the tree of parents, without `pids`, in no order.
 [[nodiscard]] std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,
                                                      const std::string& proc_root = "/proc");

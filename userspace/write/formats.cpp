@@ -4,6 +4,7 @@
 // Read by the command line (names, suffixes) and by whoever opens an output.
 #include "tracer/write/formats.h"
 
+#include "write/eventlog/make_eventlog_writer.h"
 #include "write/fxt/make_fxt_writer.h"
 
 #include <array>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::array kFormats{
     Format{"fxt", ".fxt", "Fuchsia trace format, for Perfetto", fxt::make_fxt_writer},
+    Format{"eventlog", ".eventlog", "GHC eventlog, for ThreadScope and the ghc-events tools",
+           eventlog::make_eventlog_writer},
 };
 
 }  // namespace

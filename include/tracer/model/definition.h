@@ -17,6 +17,16 @@ enum class PointIndex : uint32_t {};
 
 inline constexpr ThreadIndex kIdleThread{0xffffffff};  // no thread: the CPU's idle loop
 
+// What a trace is about, as far as it is known before the first event.
+struct Recording {
+    uint32_t pid = 0;         // the one process that is recorded; 0: several, or all of the system
+    uint32_t parent_pid = 0;  // of that process; 0: not known
+    // Of that process, its program first; else of whoever records. Empty: not known.
+    std::vector<std::string> arguments;
+    // The system's CPUs, where events of all of them are to be expected; 0: not so, or not known.
+    uint16_t cpu_count = 0;
+};
+
 // One life of one thread. A tid that the kernel uses again is another thread with another index.
 struct Thread {
     ThreadIndex index{};

@@ -59,6 +59,7 @@ enum class ThreadState : uint8_t {
     uninterruptible,  // D: usually a device
     stopped,          // by a signal or a debugger
     dead,
+    unknown,  // made up by the decoder where the true switch is missing
 };
 
 // A CPU changed what it runs. kIdleThread stands for the idle loop and for every thread outside
@@ -113,9 +114,14 @@ struct ClockReading {
 using EventBody =
     std::variant<Instant, SpanBegin, SpanEnd, Counter, Switch, Wakeup, Life, Loss, ClockReading>;
 
+inline constexpr uint16_t kNoCpu = 0xffff;
+
 struct Event {
     uint64_t time_ns = 0;
     EventBody body;
+    // Where it happened: of a Wakeup the waker's CPU, of a Switch or a Loss the same as their own.
+    // kNoCpu: not known, or none (a ClockReading, an end that is a repair).
+    uint16_t cpu = kNoCpu;
 };
 
 }  // namespace tracer::model

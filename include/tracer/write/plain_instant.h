@@ -24,6 +24,7 @@ struct PlainInstant {
     // For each of them 8 bytes in host order that hold it as model::Value::bits does. At any
     // alignment, for they may still lie where the kernel put them. Borrowed, as values are.
     std::span<const std::byte> words;
+    uint16_t cpu = model::kNoCpu;
 };
 
 // The same instant as a model event, valid as long as this object. Of more arguments than a point
@@ -40,8 +41,8 @@ public:
             std::memcpy(&values_[i].bits, plain.words.data() + i * sizeof(uint64_t),
                         sizeof(uint64_t));
         }
-        event_ = {plain.time_ns,
-                  model::Instant{plain.point, plain.thread, {values_.data(), count}}};
+        event_ = {plain.time_ns, model::Instant{plain.point, plain.thread, {values_.data(), count}},
+                  plain.cpu};
     }
     ~ExpandedInstant() = default;
     ExpandedInstant(const ExpandedInstant&) = delete;

@@ -28,11 +28,15 @@ struct WriterCounters {
     uint64_t strings_cut = 0;  // written with a shortened string
 };
 
-// Spells the model in one format over one sink. Not thread safe: one owner. Order of calls: open,
-// then define and write in any order (a definition before the events that name it), close.
+// Spells the model in one format over one sink. Not thread safe: one owner. Order of calls:
+// describe, if there is something to say; open; then define and write in any order (a definition
+// before the events that name it); close.
 class TraceWriter {
 public:
     virtual ~TraceWriter() = default;
+
+    // What the trace is about. Formats without a place for it say nothing of it.
+    virtual void describe(const model::Recording& /*recording*/) {}
 
     // Writes the format's header.
     [[nodiscard]] virtual Status open() = 0;
@@ -52,6 +56,9 @@ public:
         }
         return instants.size();
     }
+
+    // Hands the sink what the writer still holds back, if its format makes it hold anything back.
+    virtual void flush() {}
 
     // Writes the header and every live definition again, so that what follows reads alone.
     [[nodiscard]] virtual Status begin_chunk() = 0;

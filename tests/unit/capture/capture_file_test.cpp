@@ -79,6 +79,8 @@ RecordingDefinitions some_definitions() {
     definitions.own_pid = 99;
     definitions.host_name = "host";
     definitions.command_line = "tracer --pid 7";
+    definitions.recording = {
+        .pid = 7, .parent_pid = 1, .arguments = {"app", "", "\xc3\xa9 x"}, .cpu_count = 65535};
     return definitions;
 }
 
@@ -90,6 +92,10 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
     EXPECT_EQ(a.own_pid, b.own_pid);
     EXPECT_EQ(a.host_name, b.host_name);
     EXPECT_EQ(a.command_line, b.command_line);
+    EXPECT_EQ(a.recording.pid, b.recording.pid);
+    EXPECT_EQ(a.recording.parent_pid, b.recording.parent_pid);
+    EXPECT_EQ(a.recording.arguments, b.recording.arguments);
+    EXPECT_EQ(a.recording.cpu_count, b.recording.cpu_count);
     ASSERT_EQ(a.points.size(), b.points.size());
     for (size_t i = 0; i < a.points.size(); ++i) {
         EXPECT_EQ(a.points[i].index, b.points[i].index);
@@ -362,6 +368,10 @@ TEST(Capture, MalformedDefinitionsAreRefusedByName) {
     EXPECT_THAT(definitions_error(R"(,"pids":[4294967296])"), HasSubstr("\"pids\""));
     EXPECT_THAT(definitions_error(R"(,"pids":7)"), HasSubstr("\"pids\" is not a list"));
     EXPECT_THAT(definitions_error(R"(,"points":[1])"), HasSubstr("\"points\""));
+    EXPECT_THAT(definitions_error(R"(,"arguments":[1])"), HasSubstr("\"arguments\""));
+    EXPECT_THAT(definitions_error(R"(,"process_pid":4294967296)"), HasSubstr("\"process_pid\""));
+    EXPECT_THAT(definitions_error(R"(,"cpu_count":65536)"), HasSubstr("\"cpu_count\""));
+    EXPECT_EQ(definitions_error(R"(,"cpu_count":65535)"), "no error");
     EXPECT_THAT(definitions_error(R"(,"more":1)"), HasSubstr("\"more\""));
 }
 

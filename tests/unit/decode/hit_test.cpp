@@ -172,7 +172,7 @@ TEST_F(DecoderHit, OfPlainNumbersIsTheSameOneByOneAndTogether) {
     std::mt19937 random(3);
     std::vector<test::Record> records;
     for (uint64_t time_ns = 100; time_ns < 1100; ++time_ns) {
-        const uint32_t tid = 7 + random() % 3;
+        const uint32_t tid = 7 + static_cast<uint32_t>(random() % 3);
         const At at{.time_ns = time_ns, .tgid = 7, .tid = tid};
         switch (random() % 16) {
             case 0:

@@ -77,12 +77,12 @@ TEST_F(DecoderSchedule, AMissingSwitchOutIsMadeUp) {
     run(10, 7);
     feed(test::make_switch({.time_ns = 20, .tgid = 7, .tid = 8}, 7, 9, 1));
     EXPECT_THAT(writer_.lines(),
-                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(runnable) -> -",
+                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(unknown) -> -",
                             "20 switch cpu0 8(sleeping) -> 9"));
     EXPECT_EQ(counters().switches_repaired, 1U);
     run(30, 7);
     EXPECT_EQ(writer_.lines().size(), 5U);
-    EXPECT_EQ(writer_.lines()[3], "30 switch cpu0 9(runnable) -> -");
+    EXPECT_EQ(writer_.lines()[3], "30 switch cpu0 9(unknown) -> -");
 }
 
 TEST_F(DecoderSchedule, AMissingSwitchOutBeforeIdleIsMadeUp) {
@@ -90,17 +90,17 @@ TEST_F(DecoderSchedule, AMissingSwitchOutBeforeIdleIsMadeUp) {
     run(10, 7);
     feed(test::make_switch({.time_ns = 20}, 9, 9, 1));
     EXPECT_THAT(writer_.lines(),
-                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(runnable) -> -"));
+                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(unknown) -> -"));
 }
 
 TEST_F(DecoderSchedule, AThreadRunsOnOneCpuAtATime) {
     run(10, 7, 0);
     run(20, 7, 1);
     EXPECT_THAT(writer_.lines(),
-                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(runnable) -> -",
+                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(unknown) -> -",
                             "20 switch cpu1 - -> 7"));
     stop(30, 7, 1, 2);
-    EXPECT_EQ(writer_.lines()[3], "30 switch cpu1 7(runnable) -> -");
+    EXPECT_EQ(writer_.lines()[3], "30 switch cpu1 7(unknown) -> -");
 }
 
 TEST_F(DecoderSchedule, AGapEmptiesItsCpuAlone) {
@@ -110,7 +110,7 @@ TEST_F(DecoderSchedule, AGapEmptiesItsCpuAlone) {
     feed(test::make_gap(TR_KIND_gap_end, 30, 1, 2, 11));
     feed(test::make_gap(TR_KIND_gap_begin, 40, 77, 0, 11));
     EXPECT_THAT(writer_.lines(), ElementsAre("10 switch cpu0 - -> 7", "11 switch cpu1 - -> 8",
-                                             "20 switch cpu1 8(runnable) -> -",
+                                             "20 switch cpu1 8(unknown) -> -",
                                              "30 loss ring_full cpu1 from 20 count 2"));
 }
 
@@ -121,7 +121,7 @@ TEST_F(DecoderSchedule, AnOutputsGapEmptiesAllCpus) {
     feed(test::make_gap(TR_KIND_gap_end, 30, 0, 2, 11, TR_GAP_OUTPUT));
     EXPECT_THAT(writer_.lines(),
                 ElementsAre("10 switch cpu0 - -> 7", "11 switch cpu1 - -> 8",
-                            "20 switch cpu0 7(runnable) -> -", "20 switch cpu1 8(runnable) -> -",
+                            "20 switch cpu0 7(unknown) -> -", "20 switch cpu1 8(unknown) -> -",
                             "30 loss sink_full cpu0 from 20 count 2"));
 }
 

@@ -223,7 +223,7 @@ TEST_F(DecoderFullSink, ARunningThreadIsTakenOffItsCpuAtTheHole) {
     feed(test::make_switch({.time_ns = 30, .tgid = 7, .tid = 8}, 0, 0, 1));
     EXPECT_THAT(
         writer_.lines(),
-        ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(runnable) -> -",
+        ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(unknown) -> -",
                     "30 loss sink_full cpu0 from 20 count 1", "30 switch cpu0 8(sleeping) -> -"));
 }
 
@@ -234,7 +234,7 @@ TEST_F(DecoderFullSink, AMadeUpSwitchOutThatFindsNoRoomIsOwed) {
     writer_.set_room(UINT64_MAX);
     feed(test::make_switch({.time_ns = 30}, 7, 8, 0));
     EXPECT_THAT(writer_.lines(),
-                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(runnable) -> -",
+                ElementsAre("10 switch cpu0 - -> 7", "20 switch cpu0 7(unknown) -> -",
                             "30 loss sink_full cpu0 from 20 count 1", "30 switch cpu0 - -> 8"));
 }
 

@@ -162,7 +162,7 @@ public:
 TEST(PatientSink, WaitsForRoom) {
     PatientSink sink(std::make_unique<SlowSink>());
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(sink.reserve(8).size(), 8u);
+        ASSERT_GE(sink.reserve(8).size(), 8u);
         sink.commit(8);
     }
     EXPECT_EQ(sink.bytes_committed(), 40u);

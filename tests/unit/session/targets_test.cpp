@@ -52,6 +52,18 @@ TEST_F(TargetsTest, TakesSeveralProcessesOnce) {
     EXPECT_EQ(targets->name, "first");
 }
 
+TEST_F(TargetsTest, ReadsTheArgumentsOfAProcess) {
+    add_task(10, 10, 1, "app");
+    EXPECT_TRUE(read_arguments(10, root_).empty());
+    const std::string file = root_ + "/10/cmdline";
+    std::ofstream(file) << std::string("app\0\0two words\0", 15);
+    EXPECT_EQ(read_arguments(10, root_), (std::vector<std::string>{"app", "", "two words"}));
+    std::ofstream(file) << "wiped and written over";
+    EXPECT_EQ(read_arguments(10, root_), (std::vector<std::string>{"wiped and written over"}));
+    std::ofstream(file) << std::string(5000, 'x') << '\0';
+    EXPECT_EQ(read_arguments(10, root_), (std::vector<std::string>{std::string(4096, 'x')}));
+}
+
 TEST_F(TargetsTest, TakesAThreadIdAsThatThreadAlone) {
     add_task(11, 10, 1, "worker");
     const auto targets = resolve({11});

@@ -20,6 +20,7 @@ constexpr std::string_view kLossProcessName = "tracer: losses";
 OutgoingState outgoing_state(model::ThreadState state) {
     switch (state) {
         case model::ThreadState::runnable:
+        case model::ThreadState::unknown:
             return OutgoingState::running;
         case model::ThreadState::sleeping:
         case model::ThreadState::uninterruptible:  // the format has one kind of wait

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values in messages. Relies on fmt for the shortest decimal of a double and on write/text.h for
+// UTF-8. Called by the eventlog writer.
+#include "write/eventlog/writer_text.h"
+
+#include "write/text.h"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace tracer::eventlog {
+
+void append_value(std::string& out, const model::Value& value) {
+    const auto end = std::back_inserter(out);
+    switch (value.type) {
+        case model::ValueType::none:
+            out += '?';
+            return;
+        case model::ValueType::s32:
+        case model::ValueType::s64:
+            fmt::format_to(end, "{}", static_cast<int64_t>(value.bits));
+            return;
+        case model::ValueType::u32:
+        case model::ValueType::u64:
+            fmt::format_to(end, "{}", value.bits);
+            return;
+        case model::ValueType::f64:
+            fmt::format_to(end, "{}", value.real);
+            return;
+        case model::ValueType::boolean:
+            out += value.bits != 0 ? "true" : "false";
+            return;
+        case model::ValueType::pointer:
+            fmt::format_to(end, "{:#x}", value.bits);
+            return;
+        case model::ValueType::string:
+            append_quoted(out, value.is_cut ? without_partial_tail(value.text) : value.text);
+            if (value.is_cut) out += "...";
+            return;
+    }
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+    const auto is_plain = [](char c) {
+        return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+    };
+    out += '"';
+    while (!text.empty()) {
+        size_t plain = 0;
+        while (plain < text.size() && is_plain(text[plain])) ++plain;
+        append_as_utf8(out, text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty()) break;
+        const char special = text.front();
+        text.remove_prefix(1);
+        if (special == '"' || special == '\\') {
+            out += '\\';
+            out += special;
+        } else if (special == '\n') {
+            out += "\\n";
+        } else if (special == '\t') {
+            out += "\\t";
+        } else {
+            fmt::format_to(std::back_inserter(out), "\\x{:02x}",
+                           static_cast<unsigned>(static_cast<unsigned char>(special)));
+        }
+    }
+    out += '"';
+}
+
+void append_arguments(std::string& out,
+                      const std::vector<model::Argument>& arguments,
+                      std::span<const model::Value> values) {
+    for (size_t i = 0; i < arguments.size() && i < values.size(); ++i) {
+        out += ' ';
+        out += arguments[i].name;
+        out += '=';
+        append_value(out, values[i]);
+    }
+}
+
+std::string_view name_of(model::SpanEndCause cause) {
+    switch (cause) {
+        case model::SpanEndCause::returned:
+            return "returned";
+        case model::SpanEndCause::unwound:
+            return "unwound";
+        case model::SpanEndCause::lost_events:
+            return "lost events";
+        case model::SpanEndCause::thread_exit:
+            return "thread exit";
+        case model::SpanEndCause::recording_end:
+            return "recording end";
+    }
+    return "?";
+}
+
+std::string_view name_of(model::LossCause cause) {
+    switch (cause) {
+        case model::LossCause::ring_full:
+            return "ring full";
+        case model::LossCause::sink_full:
+            return "sink full";
+        case model::LossCause::malformed:
+            return "malformed";
+    }
+    return "?";
+}
+
+}  // namespace tracer::eventlog

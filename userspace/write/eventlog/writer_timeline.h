@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which thread runs on which capability, said so that the state machines of ghc-events (threads,
+// threadpool, threadrun) accept every log, whatever the model's events were. They see a log sorted
+// by time, where ties keep the order of the file, and want of each thread: created once, before
+// anything else; run only when it does not run; stopped only where it runs; woken only when it does
+// not run; nothing after its end. Capabilities run one thread at a time.
+#pragma once
+
+#include "tracer/model/definition.h"
+#include "tracer/model/event.h"
+#include "tracer/write/eventlog/event_types.h"
+#include "tracer/write/eventlog/values.h"
+#include "write/eventlog/writer_blocks.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tracer::eventlog {
+
+// A thread of the model, and what the log says of it.
+struct Task {
+    // As in the machine `threads` of ghc-events, whose words these are.
+    enum class Phase : uint8_t { unborn, queued, running, stopped, finished };
+
+    uint32_t tid = 0;
+    uint32_t life = 0;
+    std::string label;
+    bool is_relabelled = false;  // the log has another label, or none, and waits for this one
+    std::vector<model::PointIndex> spans;  // open, innermost last
+
+    std::optional<ThreadId> id;  // in the log, from its first event on
+    Phase phase = Phase::unborn;
+    CapNo event_cap = kNoCapability;  // of its last thread event: where it runs, if it does
+    uint64_t event_ns = 0;            // of that event
+    CapNo heard_cap = kNoCapability;  // where it was last known to be
+};
+
+// Times are nanoseconds from the log's begin. An event may be written a little later than asked:
+// not before the last one on its capability, and after the thread's last one on another.
+class Timeline {
+public:
+    explicit Timeline(WriterBlocks& blocks) : blocks_(blocks) {}
+
+    // False: the log cannot name the thread.
+    [[nodiscard]] bool define(const model::Thread& thread);
+    [[nodiscard]] Task* find(model::ThreadIndex index);
+
+    // The capability that stands for a CPU, made if it is new: the first has number 0, and so on.
+    // kNoCapability: none to be had.
+    [[nodiscard]] CapNo cap_of_cpu(uint16_t cpu, uint64_t ns);
+    [[nodiscard]] size_t cap_count() const { return caps_.size(); }
+
+    // A CPU changed what it runs; nullptr: nothing.
+    void switch_cpu(CapNo cap, uint64_t ns, Task* out, StopStatus status, Task* in);
+    // A CPU whose switches are all recorded was heard of by what `task` does there: if that is the
+    // first thing, it ran from the begin.
+    void hear_of(CapNo cap, Task& task);
+    // False: not written, because the thread runs or has ended.
+    [[nodiscard]] bool wake(CapNo waker_cap, uint64_t ns, Task& task, CapNo target_cap);
+    // What runs is not known any more: on one capability, or on all.
+    void break_cap(CapNo cap, uint64_t ns);
+    void break_all(uint64_t ns);
+
+    void write_labels(uint64_t ns);
+    [[nodiscard]] size_t waiting_labels() const { return relabelled_.size(); }
+
+    // A log begins again: announces the capabilities and the threads that run, as of its begin.
+    void begin_log();
+
+    [[nodiscard]] std::deque<Task>& tasks() { return tasks_; }
+
+    // Most that switch_cpu needs, or wake: three threads created, labelled, stopped and run, and a
+    // capability announced. break_all needs kStopBytes for each capability besides.
+    static constexpr size_t kEventBytesMax = 4096;
+    static constexpr size_t kLabelBytesMax = 512;
+    static constexpr size_t kStopBytes = 64;
+
+private:
+    struct Cap {
+        uint16_t cpu = 0;
+        Task* running = nullptr;
+        // From the begin on nothing was heard: a thread that is then seen to stop ran all the time.
+        bool is_untold = true;
+    };
+
+    void announce(CapNo cap, uint64_t ns);
+    [[nodiscard]] uint64_t place(CapNo cap, uint64_t ns, Task& task) const;
+    [[nodiscard]] bool create(CapNo cap, uint64_t ns, Task& task);
+    void write_label(CapNo cap, uint64_t ns, Task& task);
+    [[nodiscard]] bool run(CapNo cap, uint64_t ns, Task& task);
+    void stop(uint64_t ns, Task& task, StopStatus status);
+
+    WriterBlocks& blocks_;
+    std::deque<Task> tasks_;
+    std::vector<Task*> by_index_;
+    std::vector<Cap> caps_;
+    std::unordered_map<uint16_t, CapNo> cap_by_cpu_;
+    std::unordered_map<uint32_t, uint32_t> next_life_;  // by tid: lives that ids were given for
+    std::vector<Task*> relabelled_;
+};
+
+}  // namespace tracer::eventlog
