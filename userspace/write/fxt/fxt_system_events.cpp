@@ -33,7 +33,17 @@ OutgoingState outgoing_state(model::ThreadState state) {
     return OutgoingState::blocked;
 }
 
+uint64_t header_of(const StringRef& name, ArgumentType type) {
+    return argument_header(type, 1 + value_words(type), name.index_bits());
+}
+
 }  // namespace
+
+FxtWriter::SchedulingArguments::SchedulingArguments(const OwnNames& names)
+    : incoming_weight(header_of(names.incoming_weight, ArgumentType::int32)),
+      outgoing_weight(header_of(names.outgoing_weight, ArgumentType::int32)),
+      weight(header_of(names.weight, ArgumentType::int32)),
+      waker(header_of(names.waker, ArgumentType::koid)) {}
 
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Switch& event) {
     if (event.cpu > kCpuMax) return WriteStatus::refused;
@@ -69,18 +79,20 @@ WriteStatus FxtWriter::write_switch(uint64_t time_ns,
                                     uint64_t out,
                                     uint64_t in) {
     const auto weight = [](uint64_t id, int32_t priority) {
-        return id == 0 ? kIdleWeight : priority;
+        return argument_payload_32(static_cast<uint32_t>(id == 0 ? kIdleWeight : priority));
     };
-    const Argument weights[] = {
-        arg(names_.incoming_weight, weight(in, event.in_priority)),
-        arg(names_.outgoing_weight, weight(out, event.out_priority)),
-    };
-    return status_of(stream_.context_switch({.cpu = event.cpu,
-                                             .time = time_ns,
-                                             .out = out,
-                                             .out_state = outgoing_state(event.out_state),
-                                             .in = in},
-                                            weights));
+    if (!is_caught_up()) return WriteStatus::no_room;
+    constexpr size_t kWords = kSwitchWords + 2;
+    Record record(stream_.window(), kWords);
+    if (!record.has_room()) return WriteStatus::no_room;
+    record.word(switch_header(kWords, 2, event.cpu, outgoing_state(event.out_state)));
+    record.word(time_ns);
+    record.word(out);
+    record.word(in);
+    record.word(scheduling_.incoming_weight | weight(in, event.in_priority));
+    record.word(scheduling_.outgoing_weight | weight(out, event.out_priority));
+    record.commit();
+    return WriteStatus::ok;
 }
 
 // Ends what the file says the CPU runs, where a switch away from it is missing: readers would
@@ -116,17 +128,35 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Wakeup& event) {
     Task* woken = tasks_.find(event.woken);
     if (event.cpu > kCpuMax || woken == nullptr || woken->is_idle) return WriteStatus::refused;
     if (!make_known(*woken)) return WriteStatus::no_room;
-    ArgumentList arguments;
-    arguments.push(arg(names_.weight, int32_t{event.woken_priority}));
+    Task* waker = nullptr;
     if (event.waker != model::kIdleThread) {
-        Task* waker = tasks_.find(event.waker);
+        waker = tasks_.find(event.waker);
         if (waker == nullptr) return WriteStatus::refused;
-        if (!waker->is_idle) {
-            if (!make_known(*waker)) return WriteStatus::no_room;
-            arguments.push(arg(names_.waker, Koid{waker->ids.thread}));
-        }
+        if (waker->is_idle) waker = nullptr;
+        if (waker != nullptr && !make_known(*waker)) return WriteStatus::no_room;
     }
-    return status_of(stream_.wakeup(event.cpu, time_ns, woken->ids.thread, arguments));
+    return write_wakeup(time_ns, event, *woken, waker);
+}
+
+WriteStatus FxtWriter::write_wakeup(uint64_t time_ns,
+                                    const model::Wakeup& event,
+                                    const Task& woken,
+                                    const Task* waker) {
+    const size_t arguments = waker != nullptr ? 2 : 1;
+    const size_t words = kWakeupWords + 1 + (waker != nullptr ? 2 : 0);
+    Record record(stream_.window(), words);
+    if (!record.has_room()) return WriteStatus::no_room;
+    record.word(wakeup_header(words, arguments, event.cpu));
+    record.word(time_ns);
+    record.word(woken.ids.thread);
+    record.word(scheduling_.weight |
+                argument_payload_32(static_cast<uint32_t>(int32_t{event.woken_priority})));
+    if (waker != nullptr) {
+        record.word(scheduling_.waker);
+        record.word(waker->ids.thread);
+    }
+    record.commit();
+    return WriteStatus::ok;
 }
 
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Life& event) {

@@ -42,6 +42,7 @@ FxtWriter::FxtWriter(ByteSink& sink)
                .cut_long_strings = true,
                .window_bytes = 0}),
       names_(stream_),
+      scheduling_(names_),
       tasks_(names_.process) {}
 
 Status FxtWriter::open() {

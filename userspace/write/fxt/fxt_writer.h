@@ -65,6 +65,13 @@ private:
         uint64_t trailing = 0;  // of the types that have one word more
     };
 
+    // The headers of the arguments that switches and wakeups have, all with names of the table's
+    // beginning. These records are most of a system's trace.
+    struct SchedulingArguments {
+        explicit SchedulingArguments(const OwnNames& names);
+        uint64_t incoming_weight, outgoing_weight, weight, waker;
+    };
+
     // Points (fxt_writer.cpp).
     WriteStatus say(uint64_t time_ns, const model::Instant& event);
     WriteStatus say(uint64_t time_ns, const model::SpanBegin& event);
@@ -106,6 +113,11 @@ private:
                                            const model::Switch& event,
                                            uint64_t out,
                                            uint64_t in);
+    // nullptr: no waker that is known.
+    [[nodiscard]] WriteStatus write_wakeup(uint64_t time_ns,
+                                           const model::Wakeup& event,
+                                           const Task& woken,
+                                           const Task* waker);
     [[nodiscard]] Cpu& cpu_state(uint16_t cpu) {
         if (cpu >= cpus_.size()) [[unlikely]]
             cpus_.resize(size_t{cpu} + 1);
@@ -126,6 +138,8 @@ private:
 
     // Writes the header and the definitions that wait for room. False: still no room.
     [[nodiscard]] bool write_definitions();
+    // Whether records may name the strings of the table.
+    [[nodiscard]] bool is_caught_up() { return !is_behind_ || stream_.catch_up(); }
     // Makes sure that the file has all that an event naming `task` needs.
     [[nodiscard]] bool make_known(Task& task) {
         if (!is_behind_ && task.is_written) [[likely]]
@@ -148,6 +162,7 @@ private:
 
     Stream stream_;
     OwnNames names_;  // the first in the stream's table
+    const SchedulingArguments scheduling_;
     TaskBook tasks_;
     std::vector<Point> points_;
     std::vector<Cpu> cpus_;
