@@ -73,6 +73,35 @@ private:
         uint32_t ring;
     };
 
+    // On its way through a ring's batch, over records about which nothing is special: the next
+    // number, whole, for the handler.
+    struct Cursor {
+        const RecordView* view;
+        const RecordView* end;
+        uint32_t seq;  // the expected one
+
+        [[nodiscard]] bool is_jump() const { return view->seq != seq; }
+        [[nodiscard]] bool is_plain() const {
+            return !is_jump() && view->size != 0 && view->kind != TR_KIND_none;
+        }
+        void advance() {
+            ++view;
+            ++seq;
+        }
+    };
+    [[nodiscard]] static Cursor cursor_of(const Ring& ring) {
+        const RecordView* const begin = ring.batch.data();
+        return {begin + ring.next, begin + ring.batch.size(), ring.expected_seq};
+    }
+    void settle(size_t index, const Cursor& cursor);
+    void note_order(uint64_t time_ns) {
+        if (time_ns < newest_ns_) [[unlikely]] {
+            ++counters_.late;
+        } else {
+            newest_ns_ = time_ns;
+        }
+    }
+
     // Makes sure that the ring has a head; false if it has nothing more.
     [[nodiscard]] bool has_head(size_t index, RecordHandler& handler) {
         const Ring& ring = rings_[index];
@@ -80,6 +109,7 @@ private:
     }
     [[nodiscard]] bool refill(size_t index, RecordHandler& handler);
     void take_from_top(uint64_t last_ns, RecordHandler& handler);
+    void take_from_two(uint64_t last_ns, RecordHandler& handler);
     void take_special(size_t index, bool has_taken, uint64_t limit_ns, RecordHandler& handler);
     void take_any(size_t index, RecordHandler& handler);
     void hand_over(RecordHandler& handler);
