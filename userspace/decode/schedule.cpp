@@ -65,7 +65,8 @@ void Schedule::on_switch(const tr_sched_switch& record) {
 
     if (prev != nullptr) leave_other_cpu(*prev, number, time_ns);
     if (next != nullptr) leave_other_cpu(*next, number, time_ns);
-    if (cpu_of(number).running != out) leave_running(number, time_ns);
+    Cpu& cpu = cpu_of(number);
+    if (cpu.running != out) leave_running(number, time_ns);
     const model::ThreadState state = thread_state(record);
     bool is_written = true;
     if (out != in) {
@@ -73,14 +74,14 @@ void Schedule::on_switch(const tr_sched_switch& record) {
             {time_ns, model::Switch{number, out, state, record.prev_prio, in, record.next_prio},
              number});
     }
-    Cpu& cpu = cpu_of(number);
-    cpu = {};
-    if (next != nullptr && is_written) cpu = {in, next->tid, record.next_prio};
+    cpu = next != nullptr && is_written ? Cpu{in, record.next_tid, record.next_prio} : Cpu{};
 
     if (prev != nullptr && prev != next) {
         const bool sleeps = state != model::ThreadState::runnable;
         prev->run_state = sleeps ? RunState::sleeping : RunState::runnable;
-        settle_wakeup(*prev, sleeps && state != model::ThreadState::dead, time_ns);
+        if (prev->wakeup.is_set) {
+            settle_wakeup(*prev, sleeps && state != model::ThreadState::dead, time_ns);
+        }
     }
     if (next != nullptr) {
         next->run_state = is_written ? RunState::running : RunState::unknown;
@@ -147,7 +148,6 @@ void Schedule::on_wakeup(const tr_sched_wakeup& record) {
 }
 
 void Schedule::settle_wakeup(Task& task, bool sleeps, uint64_t time_ns) {
-    if (!task.wakeup.is_set) return;
     const PendingWakeup wakeup = task.wakeup;
     const bool is_race = time_ns - wakeup.time_ns <= kWakeupRaceNs;
     if (!sleeps || !is_race) {

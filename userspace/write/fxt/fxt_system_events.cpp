@@ -45,6 +45,15 @@ FxtWriter::SchedulingArguments::SchedulingArguments(const OwnNames& names)
       weight(header_of(names.weight, ArgumentType::int32)),
       waker(header_of(names.waker, ArgumentType::koid)) {}
 
+inline WriteStatus FxtWriter::switch_side(model::ThreadIndex index, uint64_t& id) {
+    if (index == model::kIdleThread) return WriteStatus::ok;
+    Task* task = tasks_.find(index);
+    if (task == nullptr) return WriteStatus::refused;
+    if (task->is_idle) return WriteStatus::ok;
+    id = task->ids.thread;
+    return make_known(*task) ? WriteStatus::ok : WriteStatus::no_room;
+}
+
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Switch& event) {
     if (event.cpu > kCpuMax) return WriteStatus::refused;
     uint64_t out = 0;
@@ -63,15 +72,6 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Switch& event) {
         cpu.unwritten_switch_ns = time_ns;
     }
     return status;
-}
-
-WriteStatus FxtWriter::switch_side(model::ThreadIndex index, uint64_t& id) {
-    if (index == model::kIdleThread) return WriteStatus::ok;
-    Task* task = tasks_.find(index);
-    if (task == nullptr) return WriteStatus::refused;
-    if (task->is_idle) return WriteStatus::ok;
-    id = task->ids.thread;
-    return make_known(*task) ? WriteStatus::ok : WriteStatus::no_room;
 }
 
 WriteStatus FxtWriter::write_switch(uint64_t time_ns,
@@ -115,10 +115,8 @@ bool FxtWriter::write_switch_to_idle(uint16_t cpu, uint64_t time_ns) {
     return true;
 }
 
-bool FxtWriter::mend_switches(uint16_t cpu) {
+bool FxtWriter::write_unwritten_switch(uint16_t cpu) {
     Cpu& state = cpu_state(cpu);
-    if (!state.unwritten_switch_ns) [[likely]]
-        return true;
     if (!write_switch_to_idle(cpu, *state.unwritten_switch_ns)) return false;
     state.unwritten_switch_ns.reset();
     return true;

@@ -107,7 +107,10 @@ private:
     // The id of one side of a switch, 0 for the idle loop.
     [[nodiscard]] WriteStatus switch_side(model::ThreadIndex index, uint64_t& id);
     // True: nothing stands between the file's last word on this CPU and the next switch.
-    [[nodiscard]] bool mend_switches(uint16_t cpu);
+    [[nodiscard]] bool mend_switches(uint16_t cpu) {
+        return !cpu_state(cpu).unwritten_switch_ns || write_unwritten_switch(cpu);
+    }
+    [[nodiscard]] bool write_unwritten_switch(uint16_t cpu);
     [[nodiscard]] bool write_switch_to_idle(uint16_t cpu, uint64_t time_ns);
     [[nodiscard]] WriteStatus write_switch(uint64_t time_ns,
                                            const model::Switch& event,
