@@ -26,6 +26,7 @@ T field_of(const RecordView& view, size_t offset) {
 
 void RecordDecoder::on_records(std::span<const RecordView> records) {
     counters_.records += records.size();
+    writer_.begin_batch();
     while (!records.empty()) {
         if (records.front().kind == TR_KIND_hit) {
             records = records.subspan(take_plain_hits(records));
@@ -36,6 +37,7 @@ void RecordDecoder::on_records(std::span<const RecordView> records) {
     }
     // The records die with this call.
     output_.flush();
+    writer_.end_batch();
 }
 
 // Takes hits as long as they are plain, and nothing about them asks for a closer look; how many.

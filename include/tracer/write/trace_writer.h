@@ -57,6 +57,12 @@ public:
         return instants.size();
     }
 
+    // Between these the writer may keep one reservation of its sink open for many records, which
+    // the sink does not see before the end: nobody else uses the sink in between, and the other
+    // functions below are not called. Batches are not nested.
+    virtual void begin_batch() {}
+    virtual void end_batch() {}
+
     // Hands the sink what the writer still holds back, if its format makes it hold anything back.
     virtual void flush() {}
 

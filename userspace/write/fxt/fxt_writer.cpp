@@ -33,7 +33,7 @@ std::string without_path_characters(std::string_view name) {
 
 // Times are CLOCK_BOOTTIME nanoseconds. Names of the traced programs come through the same table
 // as the writer's, in order of their definition, so nothing is set aside for a cache. Owners of the
-// sink use it between events, so records are not held back.
+// sink use it between events, so records are held back within a batch only.
 FxtWriter::FxtWriter(ByteSink& sink)
     : stream_(sink,
               {.provider_id = kProviderId,

@@ -33,6 +33,8 @@ public:
     void define(const model::Point& point) override;
     WriteStatus write(const model::Event& event) override;
     size_t write_plain(std::span<const PlainInstant> instants) override;
+    void begin_batch() override { stream_.window().resize(ByteSink::kReserveBytesMax); }
+    void end_batch() override { stream_.window().resize(0); }
     [[nodiscard]] Status begin_chunk() override;
     [[nodiscard]] Status switch_sink(ByteSink& sink, SinkStart start) override;
     [[nodiscard]] Status close() override;

@@ -49,6 +49,12 @@ public:
         sink_ = &sink;
     }
 
+    // The same, and the next window has another size.
+    void resize(size_t window_bytes) {
+        release();
+        window_bytes_ = window_bytes;
+    }
+
     [[nodiscard]] ByteSink& sink() { return *sink_; }
 
 private:
