@@ -28,16 +28,19 @@ T read_as(std::span<const std::byte> bytes) {
     return record;
 }
 
-bool is_plain(const ProbeDefinition& definition, const std::vector<model::Argument>& arguments) {
+bool is_integer(model::ValueType type) {
     using model::ValueType;
-    const auto is_same_integer = [](ValueType slot, const model::Argument& argument) {
-        return slot == argument.type &&
-               (slot == ValueType::s32 || slot == ValueType::u32 || slot == ValueType::s64 ||
-                slot == ValueType::u64 || slot == ValueType::pointer);
-    };
-    return definition.role == HitRole::instant &&
-           std::equal(definition.slots.begin(), definition.slots.end(), arguments.begin(),
-                      arguments.end(), is_same_integer);
+    return type == ValueType::s32 || type == ValueType::u32 || type == ValueType::s64 ||
+           type == ValueType::u64 || type == ValueType::pointer;
+}
+
+// `arguments` are those of the definition's point.
+bool are_slots_of(const std::vector<model::Argument>& arguments,
+                  const ProbeDefinition& definition) {
+    return std::equal(definition.slots.begin(), definition.slots.end(), arguments.begin(),
+                      arguments.end(), [](model::ValueType slot, const model::Argument& argument) {
+                          return slot == argument.type;
+                      });
 }
 
 // The kernel's code is status << 8 | signal, with 0x80 in the signal for a core dump.
@@ -88,7 +91,10 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.bytes_min =
             static_cast<uint16_t>(sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t));
         probe.point = definition.point;
-        probe.is_plain = !probe.is_counter && is_plain(definition, points_[point].arguments);
+        probe.has_integers_only =
+            std::all_of(definition.slots.begin(), definition.slots.end(), is_integer);
+        probe.is_plain = probe.has_integers_only && definition.role == HitRole::instant &&
+                         !probe.is_counter && are_slots_of(points_[point].arguments, definition);
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_value));
     }

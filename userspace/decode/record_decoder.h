@@ -41,8 +41,9 @@ private:
         // An instant, every slot of which holds an integer or pointer of the type that the point
         // declares: what TraceWriter::write_plain() takes.
         bool is_plain = false;
-        uint16_t bytes_min = 0;  // of a record with all slots
-        uint8_t slot_count = 0;  // the stack pointer's included
+        bool has_integers_only = false;  // or pointers: slots that are values as they lie
+        uint16_t bytes_min = 0;          // of a record with all slots
+        uint8_t slot_count = 0;          // the stack pointer's included
         uint8_t first_value = 0;
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot

@@ -87,6 +87,47 @@ TEST(FxtFullSink, LeavesWholeRecordsAtEverySize) {
     EXPECT_GT(whole, 0U) << "the largest size must hold everything, or nothing was tested";
 }
 
+// Four spans and four switches, with or without a batch around them.
+std::vector<std::byte> bytes_of_events(size_t bytes_max, bool is_batch) {
+    Recording recording(bytes_max);
+    static_cast<void>(recording.writer->open());
+    recording.thread(kMain, 100, 100, "main");
+    const auto point = recording.point("app", "f", {{"n", model::ValueType::u64}});
+    if (is_batch) recording.writer->begin_batch();
+    for (uint64_t i = 0; i < 4; ++i) {
+        recording.begin(i * 10, point, kMain, {u64(i)});
+        recording.end(i * 10 + 5, point, kMain);
+        recording.run(i * 10 + 6, 0, i % 2 == 0 ? model::kIdleThread : kMain,
+                      i % 2 == 0 ? kMain : model::kIdleThread);
+    }
+    if (is_batch) recording.writer->end_batch();
+    const auto bytes = recording.sink.bytes();
+    return {bytes.begin(), bytes.end()};
+}
+
+TEST(FxtFullSink, ABatchWritesTheSameAtEverySize) {
+    for (size_t bytes_max = 0; bytes_max < 1400; bytes_max += 8) {
+        ASSERT_EQ(bytes_of_events(bytes_max, true), bytes_of_events(bytes_max, false)) << bytes_max;
+    }
+}
+
+TEST(FxtFullSink, ABatchGivesTheSinkEverythingAtItsEnd) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point("app", "f");
+    const size_t before = recording.size();
+    recording.writer->begin_batch();
+    recording.begin(10, point, kMain);
+    recording.end(20, point, kMain);
+    EXPECT_EQ(recording.size(), before);
+    recording.writer->end_batch();
+    const size_t after = recording.size();
+    EXPECT_GT(after, before);
+    // And nothing is held back from then on.
+    recording.begin(30, point, kMain);
+    EXPECT_GT(recording.size(), after);
+}
+
 TEST(FxtFullSink, OpenReportsThatThereIsNoRoom) {
     Gated gated;
     gated.sink.is_open = false;
