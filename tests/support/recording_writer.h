@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tracer::test {
@@ -38,6 +39,12 @@ public:
     void define(const model::Thread& thread) override { threads_[thread.index] = thread; }
     void define(const model::Point& point) override { points_[point.index] = point; }
     WriteStatus write(const model::Event& event) override;
+    void begin_batch() override {
+        if (std::exchange(in_batch_, true)) faults_.emplace_back("a batch within a batch");
+    }
+    void end_batch() override {
+        if (!std::exchange(in_batch_, false)) faults_.emplace_back("the end of no batch");
+    }
     [[nodiscard]] Status begin_chunk() override { return {}; }
     [[nodiscard]] Status close() override { return {}; }
     [[nodiscard]] const WriterCounters& counters() const override { return counters_; }
@@ -69,6 +76,7 @@ private:
     std::map<uint16_t, model::ThreadIndex> running_;
     WriterCounters counters_;
     uint64_t room_ = UINT64_MAX;
+    bool in_batch_ = false;
 };
 
 // "7", "-1", "0.5", "true", "0x10", "'text'", "'cut'...", "?" (missing).
