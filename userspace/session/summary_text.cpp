@@ -5,6 +5,7 @@
 #include "session/summary_text.h"
 
 #include "session/human.h"
+#include "tracer/write/formats.h"
 
 #include <algorithm>
 #include <functional>
@@ -165,8 +166,8 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
         fmt::format_to(out, "warning: {}\n", warning);
     }
     if (summary.path == "-" || !options.is_written) return text;
-    if (summary.format == "fxt") {
-        fmt::format_to(out, "wrote {}; open it in https://ui.perfetto.dev\n", summary.path);
+    if (const Format* format = find_format_by_name(summary.format); format != nullptr) {
+        fmt::format_to(out, "wrote {}; {}\n", summary.path, format->opening);
     } else {
         fmt::format_to(out, "wrote {}; `tracer convert {} -o FILE.fxt` makes a trace of it\n",
                        summary.path, summary.path);

@@ -13,9 +13,10 @@ namespace tracer {
 namespace {
 
 constexpr std::array kFormats{
-    Format{"fxt", ".fxt", "Fuchsia trace format, for Perfetto", fxt::make_fxt_writer},
+    Format{"fxt", ".fxt", "Fuchsia trace format, for Perfetto",
+           "open it in https://ui.perfetto.dev", fxt::make_fxt_writer},
     Format{"eventlog", ".eventlog", "GHC eventlog, for ThreadScope and the ghc-events tools",
-           eventlog::make_eventlog_writer},
+           "open it in ThreadScope", eventlog::make_eventlog_writer},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Format {
     std::string_view name;    // as after --format
     std::string_view suffix;  // with the dot
     std::string_view description;
+    std::string_view opening;  // what to do with a file of it, as a clause for the user
     std::unique_ptr<TraceWriter> (*make_writer)(ByteSink& sink);  // borrows the sink
 };
 

@@ -2,9 +2,11 @@
 #include "session/summary.h"
 
 #include "session/summary_text.h"
+#include "tracer/write/formats.h"
 #include "unit/session/fake_output.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -223,6 +225,19 @@ TEST(Summary, PromisesNoFileThatCouldNotBeWritten) {
     summary.format = "fxt";
     EXPECT_NE(summary_text(summary, {}).find("wrote /dev/full"), std::string::npos);
     EXPECT_EQ(summary_text(summary, {.is_written = false}).find("wrote"), std::string::npos);
+}
+
+TEST(Summary, SaysWhatToDoWithAFileOfEachFormat) {
+    Summary summary;
+    summary.path = "x";
+    for (const Format& format : formats()) {
+        summary.format = format.name;
+        EXPECT_THAT(summary_text(summary, {}),
+                    testing::EndsWith("wrote x; " + std::string(format.opening) + "\n"));
+    }
+    summary.format = "traw";
+    EXPECT_THAT(summary_text(summary, {}),
+                testing::EndsWith("wrote x; `tracer convert x -o FILE.fxt` makes a trace of it\n"));
 }
 
 TEST(Summary, EmptyTraceHasAWarning) {
