@@ -124,8 +124,10 @@ std::vector<Hit> drain_hits(KernelRecorder& recorder, uint16_t kind = TR_KIND_hi
         recorder.peek(ring, SIZE_MAX, views);
         for (const RecordView& view : views) {
             Hit hit;
-            hit.bytes.assign(view.data, view.data + view.bytes);
-            std::memcpy(&hit.header, view.data, sizeof(hit.header));
+            const auto bytes = view.bytes();
+            if (bytes.size() < sizeof(hit.header)) continue;
+            hit.bytes.assign(bytes.begin(), bytes.end());
+            std::memcpy(&hit.header, bytes.data(), sizeof(hit.header));
             if (hit.header.kind == kind) hits.push_back(std::move(hit));
         }
         recorder.release(ring, views.size());

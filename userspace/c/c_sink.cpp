@@ -4,7 +4,11 @@
 #include "c/c_sink.h"
 
 #include "c/c_error.h"
+#include "tracer/write/eventlog/hooks.h"
 #include "tracer/write/socket_sink.h"
+
+#include <span>
+#include <utility>
 
 using namespace tracer;  // NOLINT(google-build-using-namespace): what follows is C's names
 using c_api::guarded;
@@ -36,6 +40,24 @@ tracer_sink* tracer_sink_connect_unix(const char* path, tracer_error* error) {
 
 tracer_sink* tracer_sink_connect_tcp(const char* host_and_port, tracer_error* error) {
     return guarded(error, [&] { return wrap(connect_tcp_sink(host_and_port), error); });
+}
+
+tracer_sink* tracer_sink_open_hooks(const tracer_hooks* hooks, tracer_error* error) {
+    if (hooks->write == nullptr) {
+        tell(error, Error{ErrorCode::usage, 0, "hooks without a function that writes", {}});
+        return nullptr;
+    }
+    return guarded(error, [&] {
+        const tracer_hooks given = *hooks;
+        eventlog::WriterHooks made;
+        if (given.init != nullptr) made.init = [given] { given.init(given.context); };
+        made.write = [given](std::span<const std::byte> bytes) {
+            return given.write(given.context, bytes.data(), bytes.size());
+        };
+        if (given.flush != nullptr) made.flush = [given] { given.flush(given.context); };
+        if (given.stop != nullptr) made.stop = [given] { given.stop(given.context); };
+        return new tracer_sink(eventlog::make_hook_sink(std::move(made)));
+    });
 }
 
 tracer_sink* tracer_sink_open_memory(size_t bytes_max, tracer_error* error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink that keeps everything in memory, in one piece that doubles. Relies on nothing; used by tests
-// and snapshots.
+// A sink that keeps everything in memory, in one piece that doubles. Relies on nothing; used by
+// tests and snapshots.
 #include "tracer/write/sinks.h"
 
 #include <algorithm>

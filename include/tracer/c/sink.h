@@ -35,6 +35,20 @@ tracer_sink* tracer_sink_open_fd(int fd, tracer_error* error);
 /* A stream socket: by its path ("@NAME": an abstract name), or by "HOST:PORT". */
 tracer_sink* tracer_sink_connect_unix(const char* path, tracer_error* error);
 tracer_sink* tracer_sink_connect_tcp(const char* host_and_port, tracer_error* error);
+/*
+ * Functions of the program's own, as GHC's EventLogWriter has them. Called one at a time, from
+ * whichever thread writes or flushes; none may call back into what writes. NULL ones are left out,
+ * but for `write`, which says false when it takes nothing now.
+ */
+typedef struct tracer_hooks {
+    void* context;               /* handed to each */
+    void (*init)(void* context); /* before the first write */
+    bool (*write)(void* context, const void* data, size_t bytes);
+    void (*flush)(void* context);
+    void (*stop)(void* context); /* after the last */
+} tracer_hooks;
+tracer_sink* tracer_sink_open_hooks(const tracer_hooks* hooks, tracer_error* error);
+
 /* Memory, up to bytes_max. */
 tracer_sink* tracer_sink_open_memory(size_t bytes_max, tracer_error* error);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <string>
 #include <thread>
@@ -246,10 +247,16 @@ TEST(EventlogSwitch, CountsWhatAClosedSinkWasStillOwed) {
 // Posts numbered messages and a life of threads as fast as it can, through a switch after another.
 constexpr size_t kThreads = 4;
 constexpr uint64_t kMessages = 8'000;
+constexpr uint64_t kMessagesASwitch = 800;  // at most, however the machine divides its time
 
-void post_numbered(Log& log, CapNo cap) {
+void post_numbered(Log& log, CapNo cap, const std::atomic<size_t>& switches) {
     const auto thread = static_cast<ThreadId>(cap);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     for (uint64_t number = 0; number < kMessages; ++number) {
+        while (switches < number / kMessagesASwitch) {
+            if (std::chrono::steady_clock::now() > deadline) return;  // seen as messages missing
+            std::this_thread::yield();
+        }
         auto poster = log.capability(cap);
         const uint64_t now = log.now_ns();
         const auto id = static_cast<ThreadId>(number / 8 * kThreads + thread);
@@ -286,10 +293,11 @@ TEST(EventlogSwitch, LosesAndDoublesNothingUnderFourPostingThreads) {
     std::vector<SharedBytes> pieces(1);
     ASSERT_TRUE(log.start(pieces.back().make_sink()));
     std::atomic<size_t> done{0};
+    std::atomic<size_t> switches{0};
     std::vector<std::thread> threads;
     for (CapNo cap = 0; cap < kThreads; ++cap) {
         threads.emplace_back([&, cap] {
-            post_numbered(log, cap);
+            post_numbered(log, cap, switches);
             done += 1;
         });
     }
@@ -298,6 +306,7 @@ TEST(EventlogSwitch, LosesAndDoublesNothingUnderFourPostingThreads) {
         ASSERT_TRUE(log.replace_sink(pieces.back().make_sink()));
         ASSERT_TRUE(log.set_buffer_bytes(round % 2 == 0 ? kCapacityBytesMin : 64 * 1024));
         log.flush();
+        switches += 1;
         std::this_thread::yield();
     }
     for (std::thread& thread : threads) thread.join();
@@ -308,7 +317,7 @@ TEST(EventlogSwitch, LosesAndDoublesNothingUnderFourPostingThreads) {
         read.push_back(read_whole(piece));
         EXPECT_EQ(thread_fault(read.back()), "") << "in piece " << read.size() - 1;
     }
-    EXPECT_GT(read.size(), 2U);
+    EXPECT_GE(read.size(), kMessages / kMessagesASwitch);
     for (const auto& numbers : numbers_of(read)) {
         EXPECT_EQ(std::count(numbers.begin(), numbers.end(), true), kMessages);
     }
@@ -326,10 +335,11 @@ TEST(EventlogSwitch, RestoresAKeptSinkUnderPostingThreads) {
     std::vector<SharedBytes> asides;
     ASSERT_TRUE(log.start(main.make_sink()));
     std::atomic<size_t> done{0};
+    std::atomic<size_t> switches{0};
     std::vector<std::thread> threads;
     for (CapNo cap = 0; cap < kThreads; ++cap) {
         threads.emplace_back([&, cap] {
-            post_numbered(log, cap);
+            post_numbered(log, cap, switches);
             done += 1;
         });
     }
@@ -339,6 +349,7 @@ TEST(EventlogSwitch, RestoresAKeptSinkUnderPostingThreads) {
         ASSERT_TRUE(kept);
         std::this_thread::yield();
         ASSERT_TRUE(log.replace_sink(std::move(kept->previous), {.begin_anew = false}));
+        switches += 1;
         std::this_thread::yield();
     }
     for (std::thread& thread : threads) thread.join();

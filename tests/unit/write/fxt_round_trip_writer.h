@@ -128,9 +128,7 @@ private:
         return false;
     }
     // What a full sink lets wait is written before the next record.
-    void accept(const Status& status) {
-        EXPECT_TRUE(status.has_value() || refused_of_100_ > 0);
-    }
+    void accept(const Status& status) { EXPECT_TRUE(status.has_value() || refused_of_100_ > 0); }
 
     // What may happen between any two records.
     void turn() {

@@ -2,7 +2,6 @@
 //
 // The words of each record against values computed by hand from the format's document.
 #include "tracer/write/fxt/words.h"
-
 #include "unit/write/fxt_fixture.h"
 
 #include <algorithm>

@@ -279,14 +279,15 @@ public:
     // --- Objects, scheduling, and the rest ---
 
     // Names a process and a thread of it: what readers show. Once each, and again when renamed; the
-    // last name wins. A thread that is scheduled needs this to be shown with its process. Allocates,
-    // because each chunk says the names again, until they are forgotten.
+    // last name wins. A thread that is scheduled needs this to be shown with its process.
+    // Allocates, because each chunk says the names again, until they are forgotten.
     Outcome name_process(uint64_t process, const StringRef& name);
     Outcome name_thread(const ThreadIds& ids, const StringRef& name);
     // It has ended: later chunks need its name no more.
     void forget_process(uint64_t process) { forget({ObjectType::process, process}); }
     void forget_thread(uint64_t thread) { forget({ObjectType::thread, thread}); }
-    // Any kernel object; not repeated in chunks. Of a thread readers want the process: arg("process", Koid{...}).
+    // Any kernel object; not repeated in chunks. Of a thread readers want the process:
+    // arg("process", Koid{...}).
     Outcome kernel_object(ObjectType type,
                           uint64_t id,
                           const StringRef& name,
