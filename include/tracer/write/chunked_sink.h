@@ -24,10 +24,10 @@ struct ChunkLimits {
 class ChunkedSink : public ByteSink {
 public:
     // Whether the owner is to begin a chunk before it writes the next record. Asked at every record
-    // boundary, by the producing thread: a few compares, and one reading of a coarse clock if age
-    // counts (CLOCK_MONOTONIC_COARSE: steps of some milliseconds, stands still in suspend). Never
-    // true for a chunk in which nothing is written yet, nor while the sink has no room for the
-    // opening of another.
+    // boundary, by the producing thread, also while a reservation is open: a few compares, and one
+    // reading of a coarse clock if age counts (CLOCK_MONOTONIC_COARSE: steps of some milliseconds,
+    // stands still in suspend). Never true for a chunk in which nothing is written yet, nor while
+    // the sink has no room for the opening of another.
     [[nodiscard]] virtual bool chunk_is_due() = 0;
 
     // The same by the caller's clock, for events that carry their own time: a chunk's age counts
@@ -35,8 +35,9 @@ public:
     [[nodiscard]] virtual bool chunk_is_due_at(uint64_t now_ns) = 0;
 
     // Ends the chunk: what is committed from now on belongs to the next one. The caller's next act
-    // is TraceWriter::begin_chunk(). Never waits. Nothing written in the chunk yet: it stays the
-    // current one. The sink's error, if it has failed.
+    // is TraceWriter::begin_chunk(). Not while a reservation is open: chunk_switch.h has both in
+    // the right order, for a fxt::Stream too. Never waits. Nothing written in the chunk yet: it
+    // stays the current one. The sink's error, if it has failed.
     [[nodiscard]] virtual Status next_chunk() = 0;
 };
 

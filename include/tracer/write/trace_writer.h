@@ -66,6 +66,10 @@ public:
     // Hands the sink what the writer still holds back, if its format makes it hold anything back.
     virtual void flush() {}
 
+    // Writes what still belongs into the chunk that ends: events held back, the format's end. For a
+    // sink that is changed between the two (chunk_switch.h); else begin_chunk() does it.
+    virtual void end_chunk() { flush(); }
+
     // Writes the header and every live definition again, so that what follows reads alone.
     [[nodiscard]] virtual Status begin_chunk() = 0;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What programs do, as messages; a log's beginning, end and chunks; limits and full sinks.
+#include "tracer/write/chunk_memory_sink.h"
+#include "tracer/write/chunk_switch.h"
 #include "unit/write/eventlog_writer_fixture.h"
 
 #include <limits>
@@ -301,6 +303,33 @@ TEST_F(EventlogChunk, WhatGoesOnElsewhereIsTheSameLog) {
     both += text_of(next.bytes());
     expect_valid(both);
     EXPECT_EQ(next.bytes().size(), 24U + 20U + 2U) << "a block of one STOP and the end marker";
+}
+
+TEST_F(EventlogChunk, ChunksOfAChunkedSinkAreWholeLogs) {
+    ChunkMemorySink chunks({.limits = {.chunk_bytes = 8192}});
+    start();
+    ASSERT_TRUE(writer_->switch_sink(chunks, SinkStart::reads_alone));
+    for (uint64_t i = 1; i <= 10'000; ++i) {
+        ASSERT_TRUE(begin_chunk_if_due(chunks, *writer_));
+        run(i * 1'000'000, 0, i % 2 == 0 ? kMain : kIdle, i % 2 == 0 ? kIdle : kMain);
+    }
+    EXPECT_TRUE(writer_->close());
+    is_closed_ = true;
+    ASSERT_TRUE(chunks.close());
+    size_t chunk_count = 0;
+    size_t run_count = 0;
+    for (auto chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+        const std::string_view bytes = text_of(chunk->bytes());
+        EXPECT_TRUE(bytes.starts_with("hdrb"));
+        EXPECT_TRUE(bytes.ends_with("\xff\xff"));
+        if (chunk_count++ % 8 == 0) expect_valid(bytes);  // the judge is a program
+        for (const EventlogEvent& event : parse_eventlog(bytes).events) {
+            run_count += event.id == 1 ? 1 : 0;
+        }
+    }
+    EXPECT_GE(chunk_count, 10U);
+    EXPECT_GE(run_count, 5'000U) << "and one more where a chunk began in a run";
+    EXPECT_EQ(writer_->counters().no_room, 0U);
 }
 
 TEST_F(EventlogChunk, AChunkInTheSameSinkFollowsTheEndOfTheOneBefore) {

@@ -2,6 +2,8 @@
 //
 // Windows over sinks, and going on in another sink.
 #include "support/fxt_reader.h"
+#include "tracer/write/chunk_memory_sink.h"
+#include "tracer/write/chunk_switch.h"
 #include "tracer/write/formats.h"
 #include "tracer/write/fxt/event_template.h"
 #include "tracer/write/sinks.h"
@@ -120,6 +122,30 @@ TEST(FxtStream, SaysNamesOfProcessesAndThreadsAgainInEachChunk) {
     EXPECT_EQ(file.objects.size(), 2U);
     EXPECT_EQ(file.process_name(1), "app");
     EXPECT_EQ(file.thread_name(2), "worker");
+}
+
+TEST(FxtStream, WritesChunksOfAChunkedSinkThatReadAlone) {
+    ChunkMemorySink chunks({.limits = {.chunk_bytes = 100'000}});
+    Stream stream(chunks, {.provider_name = "tracer"});
+    ASSERT_TRUE(stream.open().has_value());
+    EXPECT_TRUE(stream.name_process(1, "app"));
+    constexpr uint64_t kEvents = 50'000;
+    for (uint64_t i = 0; i < kEvents; ++i) {
+        ASSERT_TRUE(begin_chunk_if_due(chunks, stream).has_value());
+        EXPECT_TRUE(stream.instant(kThread, "c", "n", i));
+    }
+    ASSERT_TRUE(stream.close().has_value());
+    ASSERT_TRUE(chunks.close().has_value());
+    uint64_t events = 0;
+    size_t chunk_count = 0;
+    for (auto chunk = chunks.pop(); chunk; chunk = chunks.pop(), ++chunk_count) {
+        const test::FxtFile file = test::parse_fxt(chunk->bytes());
+        EXPECT_TRUE(file.problems.empty());
+        EXPECT_EQ(file.process_name(1), "app");
+        for (const test::FxtEvent& event : file.events) EXPECT_EQ(event.time, events++);
+    }
+    EXPECT_EQ(events, kEvents);
+    EXPECT_GT(chunk_count, 10U);
 }
 
 TEST(FxtStream, SaysNamesThatFoundNoRoomBeforeTheNextRecord) {

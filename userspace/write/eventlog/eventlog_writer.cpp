@@ -92,8 +92,19 @@ Status EventlogWriter::write_out(const char* what) {
     return fail(ErrorCode::limit, fmt::format("no room for {}", what));
 }
 
-Status EventlogWriter::begin_chunk() {
+void EventlogWriter::end_chunk() {
     blocks_.end_log();
+    is_chunk_ended_ = true;
+    if (blocks_.write_out()) return;
+    // The log before ends early, and valid: what waits begins with a whole round.
+    counters_.events -= blocks_.unwritten_events();
+    counters_.no_room += blocks_.unwritten_events();
+    blocks_.drop_waiting();
+}
+
+Status EventlogWriter::begin_chunk() {
+    if (!is_chunk_ended_) blocks_.end_log();
+    is_chunk_ended_ = false;
     return begin_next_log();
 }
 
@@ -117,15 +128,9 @@ Status EventlogWriter::switch_sink(ByteSink& sink, SinkStart start) {
         blocks_.set_sink(sink);
         return {};
     }
-    blocks_.end_log();
-    if (!blocks_.write_out()) {
-        // The log before ends early, and valid: what waits begins with a whole round.
-        counters_.events -= blocks_.unwritten_events();
-        counters_.no_room += blocks_.unwritten_events();
-        blocks_.drop_waiting();
-    }
+    end_chunk();
     blocks_.set_sink(sink);
-    return begin_next_log();
+    return begin_chunk();
 }
 
 Status EventlogWriter::close() {

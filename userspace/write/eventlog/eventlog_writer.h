@@ -28,6 +28,7 @@ public:
     WriteStatus write(const model::Event& event) override;
     void flush() override { static_cast<void>(blocks_.write_out()); }
     // Ends the log and begins another, whose time 0 is the newest event's, in the same sink.
+    void end_chunk() override;
     [[nodiscard]] Status begin_chunk() override;
     [[nodiscard]] Status switch_sink(ByteSink& sink, SinkStart start) override;
     [[nodiscard]] Status close() override;
@@ -98,6 +99,7 @@ private:
     bool has_base_ = false;  // else the first event's time will be the log's time 0
     uint64_t base_ns_ = 0;   // CLOCK_BOOTTIME
     uint64_t newest_ns_ = 0;
+    bool is_chunk_ended_ = false;  // and the next not begun
     bool has_wall_clock_ = false;  // the log has one: it takes no other
     struct Clocks {
         uint64_t time_ns;

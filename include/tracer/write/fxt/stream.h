@@ -78,9 +78,15 @@ struct StreamCounters {
     uint64_t strings_cut = 0;  // strings shortened
 };
 
-// One thread at a time. Borrows the sink, and hands it what it still holds when it is destroyed.
-// Definitions that find no room are written before the next record. Allocates when it is made and
-// for new interned strings, never for an event.
+// One thread at a time, templates included. Several threads: a mutex around one stream, at some
+// 100 ns an event; or a stream a thread, each with a provider_id and a sink of its own, whose bytes
+// put together (files one after the other, or chunks in any order) are one trace.
+//
+// The sink is the stream's alone while its window is open (StreamOptions::window_bytes): two
+// streams over one sink lose records unless both have window_bytes = 0. Close the stream before the
+// sink. Borrows the sink, and hands it what it still holds when it is destroyed. Definitions that
+// find no room are written before the next record. Allocates when it is made and for new interned
+// strings, never for an event.
 class Stream {
 public:
     explicit Stream(ByteSink& sink, const StreamOptions& options = {});
@@ -95,7 +101,8 @@ public:
 
     // Writes that and everything live again, so that what follows reads alone: providers,
     // interned and cached strings, slots, names of processes and threads. Threads of the cache
-    // when they are used again.
+    // when they are used again. Durations that are open stay open in the chunk before. Of a
+    // ChunkedSink use the functions of chunk_switch.h, which close the window first.
     [[nodiscard]] Status begin_chunk();
 
     // From here on to another sink: as a chunk that reads alone, or as if nothing had happened (a
@@ -105,6 +112,9 @@ public:
 
     // What this window holds goes to the sink, and the sink is flushed.
     void flush();
+    // What this window holds goes to the sink; what is done with the sink itself (asking whether a
+    // chunk is due, closing it) comes after. The next record opens a window again.
+    void close_window() { window_.release(); }
 
     // A flush and a new initialization record, if refresh_ticks have passed since the last one: for
     // a loop that would leave records in the buffer while nothing happens. True: it was due.
