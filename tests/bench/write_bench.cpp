@@ -130,98 +130,101 @@ struct Refs {
     fxt::StringRef second;
 };
 
-void bench_fxt(int rounds) {
-    SameBufferSink sink;
-    fxt::Stream stream(sink, {.provider_name = "bench"});
-    static_cast<void>(stream.open());
-    const auto category = stream.intern("category").value_or("category");
-    const auto name = stream.intern("name").value_or("name");
-    const auto first = stream.intern("first").value_or("first");
-    const auto second = stream.intern("second").value_or("second");
-    const auto thread =
-        stream.pinned_thread({.process = 1, .thread = 2}).value_or(fxt::ThreadRef(1, 2));
-    const std::array<fxt::ArgumentShape, 2> shape{
-        {{first, fxt::ArgumentType::int64}, {second, fxt::ArgumentType::uint32}}};
-    auto instant =
-        fxt::EventTemplate::make(stream, fxt::EventType::instant, thread, category, name);
-    auto two =
-        fxt::EventTemplate::make(stream, fxt::EventType::instant, thread, category, name, shape);
-    TR_CHECK(instant && two);
-    const Refs refs{thread, category, name, first, second};
-    std::vector<std::byte> memory(kBufferBytes);
-    // Words that are the same in each event, as a program has them: in variables.
-    uint64_t event_header = 0x0001000100010020;
-    uint64_t first_header = event_header + 1;
-    uint64_t second_header = event_header + 2;
-    hide(event_header);
-    hide(first_header);
-    hide(second_header);
+struct FxtBench {
+    FxtBench()
+        : refs{stream.pinned_thread({.process = 1, .thread = 2}).value_or(fxt::ThreadRef(1, 2)),
+               name("category"), name("name"), name("first"), name("second")} {
+        TR_CHECK(stream.open().has_value());
+    }
+    fxt::StringRef name(std::string_view text) { return stream.intern(text).value_or(text); }
+    fxt::EventTemplate make_template(std::span<const fxt::ArgumentShape> shape) {
+        const auto made = fxt::EventTemplate::make(stream, fxt::EventType::instant, refs.thread,
+                                                   refs.category, refs.name, shape);
+        TR_CHECK(made.has_value());
+        return *made;
+    }
 
-    const auto store = [](std::byte*& at, uint64_t word) {
-        std::memcpy(at, &word, sizeof(word));
-        at += sizeof(word);
+    SameBufferSink sink;
+    fxt::Stream stream{sink, {.provider_name = "bench"}};
+    Refs refs;
+    std::vector<std::byte> floor_memory = std::vector<std::byte>(kBufferBytes);
+};
+
+void store(std::byte*& at, uint64_t word) {
+    std::memcpy(at, &word, sizeof(word));
+    at += sizeof(word);
+}
+
+// A word that is the same in each event, as a program has it: in a variable.
+uint64_t make_header(uint64_t word) {
+    hide(word);
+    return word;
+}
+
+void bench_fxt_instant(int rounds) {
+    FxtBench bench;
+    const auto floor = [&bench, header = make_header(0x20)] {
+        run_floor<16>(bench.floor_memory, [header](std::byte* at, uint64_t time) {
+            store(at, header);
+            store(at, time);
+        });
     };
-    report(
-        "FXT instant, 2 words",
-        measure({{"floor",
-                  [&] {
-                      run_floor<16>(memory, [&](std::byte* at, uint64_t time) {
-                          store(at, event_header);
-                          store(at, time);
-                      });
-                  }},
-                 {"precomputed",
-                  [held = *instant] {
-                      fxt::EventTemplate event = held;
-                      for (uint64_t time = 1; time <= kEvents; ++time) {
-                          hide(time);
-                          static_cast<void>(event.write(time));
-                      }
-                  }},
-                 {"checked",
-                  [&stream, refs] {
-                      const Refs at = refs;
-                      for (uint64_t time = 1; time <= kEvents; ++time) {
-                          hide(time);
-                          static_cast<void>(stream.instant(at.thread, at.category, at.name, time));
-                      }
-                  }}},
-                rounds),
-        "floor", {{"precomputed", 1.5}, {"checked", 3}});
-    report("FXT instant with an int64 and a uint32, 5 words",
-           measure({{"floor",
-                     [&] {
-                         run_floor<40>(memory, [&](std::byte* at, uint64_t time) {
-                             store(at, event_header);
-                             store(at, time);
-                             store(at, first_header);
-                             store(at, time);
-                             store(at, second_header | time << 32);
-                         });
-                     }},
-                    {"precomputed",
-                     [held = *two] {
-                         fxt::EventTemplate event = held;
-                         for (uint64_t time = 1; time <= kEvents; ++time) {
-                             hide(time);
-                             static_cast<void>(event.write(time, static_cast<int64_t>(time),
-                                                           static_cast<uint32_t>(time)));
-                         }
-                     }},
-                    {"checked",
-                     [&stream, refs] {
-                         const Refs at = refs;
-                         for (uint64_t time = 1; time <= kEvents; ++time) {
-                             hide(time);
-                             static_cast<void>(
-                                 stream.instant(at.thread, at.category, at.name, time,
-                                                fxt::arg(at.first, static_cast<int64_t>(time)),
-                                                fxt::arg(at.second, static_cast<uint32_t>(time))));
-                         }
-                     }}},
-                   rounds),
+    const auto precomputed = [held = bench.make_template({})] {
+        fxt::EventTemplate event = held;
+        for (uint64_t time = 1; time <= kEvents; ++time) {
+            hide(time);
+            static_cast<void>(event.write(time));
+        }
+    };
+    const auto checked = [&bench] {
+        const Refs at = bench.refs;
+        for (uint64_t time = 1; time <= kEvents; ++time) {
+            hide(time);
+            static_cast<void>(bench.stream.instant(at.thread, at.category, at.name, time));
+        }
+    };
+    report("FXT instant, 2 words",
+           measure({{"floor", floor}, {"precomputed", precomputed}, {"checked", checked}}, rounds),
            "floor", {{"precomputed", 1.5}, {"checked", 3}});
-    TR_CHECK(stream.counters().no_room == 0 && stream.counters().refused == 0);
+    TR_CHECK(bench.stream.counters().no_room == 0 && bench.stream.counters().refused == 0);
+}
+
+void bench_fxt_two_arguments(int rounds) {
+    FxtBench bench;
+    const std::array<fxt::ArgumentShape, 2> shape{{{bench.refs.first, fxt::ArgumentType::int64},
+                                                   {bench.refs.second, fxt::ArgumentType::uint32}}};
+    const auto floor = [&bench, header = make_header(0x20), first = make_header(0x21),
+                        second = make_header(0x22)] {
+        run_floor<40>(bench.floor_memory, [=](std::byte* at, uint64_t time) {
+            store(at, header);
+            store(at, time);
+            store(at, first);
+            store(at, time);
+            store(at, second | time << 32);
+        });
+    };
+    const auto precomputed = [held = bench.make_template(shape)] {
+        fxt::EventTemplate event = held;
+        for (uint64_t time = 1; time <= kEvents; ++time) {
+            hide(time);
+            static_cast<void>(
+                event.write(time, static_cast<int64_t>(time), static_cast<uint32_t>(time)));
+        }
+    };
+    const auto checked = [&bench] {
+        const Refs at = bench.refs;
+        for (uint64_t time = 1; time <= kEvents; ++time) {
+            hide(time);
+            static_cast<void>(
+                bench.stream.instant(at.thread, at.category, at.name, time,
+                                     fxt::arg(at.first, static_cast<int64_t>(time)),
+                                     fxt::arg(at.second, static_cast<uint32_t>(time))));
+        }
+    };
+    report("FXT instant with an int64 and a uint32, 5 words",
+           measure({{"floor", floor}, {"precomputed", precomputed}, {"checked", checked}}, rounds),
+           "floor", {{"precomputed", 1.5}, {"checked", 3}});
+    TR_CHECK(bench.stream.counters().no_room == 0 && bench.stream.counters().refused == 0);
 }
 
 void bench_eventlog(int rounds) {
@@ -283,7 +286,8 @@ int main(int argument_count, char** arguments) {
         fmt::print(stderr, "usage: tracer_write_bench [--rounds N]\n");
         return 2;
     }
-    tracer::bench::bench_fxt(rounds);
+    tracer::bench::bench_fxt_instant(rounds);
+    tracer::bench::bench_fxt_two_arguments(rounds);
     tracer::bench::bench_eventlog(rounds);
     tracer::bench::bench_clock(rounds);
     return 0;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tracer::test {
@@ -97,7 +98,8 @@ TEST(Edges, ProgramsDoTheSameWithTheirWholeLibraryProbed) {
     ASSERT_TRUE(run_program(run_into(before), kLimit));
     ASSERT_GT(text_of(before).size(), 100u);
     for (const std::string kind : {"u", "span"}) {
-        std::vector<std::string> arguments = {"--no-sched", "-e", kind + ":" + copy + ":*", "--"};
+        std::vector<std::string> arguments = {"--no-sched", "-e",
+                                              fmt::format("{}:{}:*", kind, copy), "--"};
         const std::string probed = folder->file(kind);
         for (const auto& argument : run_into(probed)) arguments.push_back(argument);
         auto recorder = Recorder::start(arguments);

@@ -26,6 +26,8 @@ namespace {
 static_assert(TRACER_EVENTLOG_WRONG_FIELDS == static_cast<int>(eventlog::Fault::wrong_fields));
 static_assert(TRACER_EVENTLOG_STACK == static_cast<int>(eventlog::Field::u32_stack));
 static_assert(TRACER_EVENTLOG_GLOBAL == eventlog::kNoCapability);
+static_assert(TRACER_EVENTLOG_ID_TICKY_COUNTER_BEGIN_SAMPLE ==
+              static_cast<int>(eventlog::EventId::ticky_counter_begin_sample));
 
 // The caller's sink, as the log's own: closing it is the caller's business.
 class BorrowedSink final : public ByteSink {

@@ -223,9 +223,10 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
     // One link holds any number of places, a perf event each takes a while: ^C is asked for
     // between.
     constexpr size_t kPerfEventsAtOnce = 16;
-    for (const auto& [group, sites] : groups) {
+    for (const auto& group : groups) {
+        const auto& sites = group.second;
         size_t piece_max = objects_->uses_uprobe_multi() ? sites.size() : kPerfEventsAtOnce;
-        if (group.second) piece_max = 1;
+        if (group.first.second) piece_max = 1;
         TR_TRY(attach_in_pieces(
             sites.size(), piece_max,
             [&](PlaceRange piece) -> Status {

@@ -71,6 +71,7 @@ private:
         std::string file;  // its open_path
         uint64_t file_offset = 0;
         std::string name;
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees the 0 that is compared with.
         auto operator<=>(const Place&) const = default;
     };
     struct Owner {

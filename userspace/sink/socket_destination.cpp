@@ -88,7 +88,7 @@ void SocketDestination::begin_close() {
 // ECONNRESET (Unix), and either can cost the reader what it has not taken yet.
 void SocketDestination::discard_input() {
     constexpr int kReadsMax = 256;  // a peer that never stops is not waited for
-    std::array<std::byte, 4096> scratch;
+    std::array<std::byte, 4096> scratch{};
     for (int i = 0; i < kReadsMax; ++i) {
         if (::recv(socket_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT) <= 0) return;
     }

@@ -141,6 +141,110 @@ void tracer_chunk_queue_free(tracer_chunk_queue* queue);
 
 #define TRACER_EVENTLOG_GLOBAL 0xffff /* in place of a capability: the block of none */
 
+/*
+ * Events by number; tracer/write/eventlog/event_types.h has the fields of each. Blocks, and ids of
+ * compilers before 9.0 that the log does not declare, are refused.
+ */
+typedef enum tracer_eventlog_id {
+    TRACER_EVENTLOG_ID_CREATE_THREAD = 0,
+    TRACER_EVENTLOG_ID_RUN_THREAD = 1,
+    TRACER_EVENTLOG_ID_STOP_THREAD = 2,
+    TRACER_EVENTLOG_ID_THREAD_RUNNABLE = 3,
+    TRACER_EVENTLOG_ID_MIGRATE_THREAD = 4,
+    TRACER_EVENTLOG_ID_RUN_SPARK = 5,
+    TRACER_EVENTLOG_ID_STEAL_SPARK = 6,
+    TRACER_EVENTLOG_ID_SHUTDOWN = 7,
+    TRACER_EVENTLOG_ID_THREAD_WAKEUP = 8,
+    TRACER_EVENTLOG_ID_GC_START = 9,
+    TRACER_EVENTLOG_ID_GC_END = 10,
+    TRACER_EVENTLOG_ID_REQUEST_SEQ_GC = 11,
+    TRACER_EVENTLOG_ID_REQUEST_PAR_GC = 12,
+    TRACER_EVENTLOG_ID_CREATE_SPARK = 13,
+    TRACER_EVENTLOG_ID_SPARK_TO_THREAD = 14,
+    TRACER_EVENTLOG_ID_CREATE_SPARK_THREAD = 15,
+    TRACER_EVENTLOG_ID_LOG_MESSAGE = 16,
+    TRACER_EVENTLOG_ID_STARTUP = 17,
+    TRACER_EVENTLOG_ID_USER_MESSAGE = 19,
+    TRACER_EVENTLOG_ID_GC_IDLE = 20,
+    TRACER_EVENTLOG_ID_GC_WORK = 21,
+    TRACER_EVENTLOG_ID_GC_DONE = 22,
+    TRACER_EVENTLOG_ID_VERSION = 23,
+    TRACER_EVENTLOG_ID_PROGRAM_INVOCATION = 24,
+    TRACER_EVENTLOG_ID_CAPSET_CREATE = 25,
+    TRACER_EVENTLOG_ID_CAPSET_DELETE = 26,
+    TRACER_EVENTLOG_ID_CAPSET_ASSIGN_CAP = 27,
+    TRACER_EVENTLOG_ID_CAPSET_REMOVE_CAP = 28,
+    TRACER_EVENTLOG_ID_RTS_IDENTIFIER = 29,
+    TRACER_EVENTLOG_ID_PROGRAM_ARGS = 30,
+    TRACER_EVENTLOG_ID_PROGRAM_ENV = 31,
+    TRACER_EVENTLOG_ID_OSPROCESS_PID = 32,
+    TRACER_EVENTLOG_ID_OSPROCESS_PPID = 33,
+    TRACER_EVENTLOG_ID_SPARK_COUNTERS = 34,
+    TRACER_EVENTLOG_ID_SPARK_CREATE = 35,
+    TRACER_EVENTLOG_ID_SPARK_DUD = 36,
+    TRACER_EVENTLOG_ID_SPARK_OVERFLOW = 37,
+    TRACER_EVENTLOG_ID_SPARK_RUN = 38,
+    TRACER_EVENTLOG_ID_SPARK_STEAL = 39,
+    TRACER_EVENTLOG_ID_SPARK_FIZZLE = 40,
+    TRACER_EVENTLOG_ID_SPARK_GC = 41,
+    TRACER_EVENTLOG_ID_INTERN_STRING = 42,
+    TRACER_EVENTLOG_ID_WALL_CLOCK_TIME = 43,
+    TRACER_EVENTLOG_ID_THREAD_LABEL = 44,
+    TRACER_EVENTLOG_ID_CAP_CREATE = 45,
+    TRACER_EVENTLOG_ID_CAP_DELETE = 46,
+    TRACER_EVENTLOG_ID_CAP_DISABLE = 47,
+    TRACER_EVENTLOG_ID_CAP_ENABLE = 48,
+    TRACER_EVENTLOG_ID_HEAP_ALLOCATED = 49,
+    TRACER_EVENTLOG_ID_HEAP_SIZE = 50,
+    TRACER_EVENTLOG_ID_HEAP_LIVE = 51,
+    TRACER_EVENTLOG_ID_HEAP_INFO_GHC = 52,
+    TRACER_EVENTLOG_ID_GC_STATS_GHC = 53,
+    TRACER_EVENTLOG_ID_GC_GLOBAL_SYNC = 54,
+    TRACER_EVENTLOG_ID_TASK_CREATE = 55,
+    TRACER_EVENTLOG_ID_TASK_MIGRATE = 56,
+    TRACER_EVENTLOG_ID_TASK_DELETE = 57,
+    TRACER_EVENTLOG_ID_USER_MARKER = 58,
+    TRACER_EVENTLOG_ID_HACK_BUG_T9003 = 59,
+    TRACER_EVENTLOG_ID_EDEN_START_RECEIVE = 60,
+    TRACER_EVENTLOG_ID_EDEN_END_RECEIVE = 61,
+    TRACER_EVENTLOG_ID_CREATE_PROCESS = 62,
+    TRACER_EVENTLOG_ID_KILL_PROCESS = 63,
+    TRACER_EVENTLOG_ID_ASSIGN_THREAD_TO_PROCESS = 64,
+    TRACER_EVENTLOG_ID_CREATE_MACHINE = 65,
+    TRACER_EVENTLOG_ID_KILL_MACHINE = 66,
+    TRACER_EVENTLOG_ID_SEND_MESSAGE = 67,
+    TRACER_EVENTLOG_ID_RECEIVE_MESSAGE = 68,
+    TRACER_EVENTLOG_ID_SEND_RECEIVE_LOCAL_MESSAGE = 69,
+    TRACER_EVENTLOG_ID_MEM_RETURN = 90,
+    TRACER_EVENTLOG_ID_BLOCKS_SIZE = 91,
+    TRACER_EVENTLOG_ID_PERF_NAME = 140,
+    TRACER_EVENTLOG_ID_PERF_COUNTER = 141,
+    TRACER_EVENTLOG_ID_PERF_TRACEPOINT = 142,
+    TRACER_EVENTLOG_ID_HEAP_PROF_BEGIN = 160,
+    TRACER_EVENTLOG_ID_HEAP_PROF_COST_CENTRE = 161,
+    TRACER_EVENTLOG_ID_HEAP_PROF_SAMPLE_BEGIN = 162,
+    TRACER_EVENTLOG_ID_HEAP_PROF_SAMPLE_COST_CENTRE = 163,
+    TRACER_EVENTLOG_ID_HEAP_PROF_SAMPLE_STRING = 164,
+    TRACER_EVENTLOG_ID_HEAP_PROF_SAMPLE_END = 165,
+    TRACER_EVENTLOG_ID_HEAP_BIO_PROF_SAMPLE_BEGIN = 166,
+    TRACER_EVENTLOG_ID_PROF_SAMPLE_COST_CENTRE = 167,
+    TRACER_EVENTLOG_ID_PROF_BEGIN = 168,
+    TRACER_EVENTLOG_ID_IPE = 169,
+    TRACER_EVENTLOG_ID_USER_BINARY_MESSAGE = 181,
+    TRACER_EVENTLOG_ID_CONC_MARK_BEGIN = 200,
+    TRACER_EVENTLOG_ID_CONC_MARK_END = 201,
+    TRACER_EVENTLOG_ID_CONC_SYNC_BEGIN = 202,
+    TRACER_EVENTLOG_ID_CONC_SYNC_END = 203,
+    TRACER_EVENTLOG_ID_CONC_SWEEP_BEGIN = 204,
+    TRACER_EVENTLOG_ID_CONC_SWEEP_END = 205,
+    TRACER_EVENTLOG_ID_CONC_UPD_REM_SET_FLUSH = 206,
+    TRACER_EVENTLOG_ID_NONMOVING_HEAP_CENSUS = 207,
+    TRACER_EVENTLOG_ID_NONMOVING_PRUNED_SEGMENTS = 208,
+    TRACER_EVENTLOG_ID_TICKY_COUNTER_DEF = 210,
+    TRACER_EVENTLOG_ID_TICKY_COUNTER_SAMPLE = 211,
+    TRACER_EVENTLOG_ID_TICKY_COUNTER_BEGIN_SAMPLE = 212,
+} tracer_eventlog_id;
+
 typedef enum tracer_eventlog_field_type {
     TRACER_EVENTLOG_U8 = 0,
     TRACER_EVENTLOG_U16,
@@ -208,14 +312,14 @@ static inline tracer_eventlog_outcome tracer_eventlog_create_thread(tracer_event
                                                                     uint64_t ns,
                                                                     uint32_t thread) {
     const tracer_eventlog_field field = tracer_eventlog_number(TRACER_EVENTLOG_U32, thread);
-    return tracer_eventlog_post(log, cap, ns, 0, &field, 1);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_CREATE_THREAD, &field, 1);
 }
 static inline tracer_eventlog_outcome tracer_eventlog_run_thread(tracer_eventlog* log,
                                                                  uint16_t cap,
                                                                  uint64_t ns,
                                                                  uint32_t thread) {
     const tracer_eventlog_field field = tracer_eventlog_number(TRACER_EVENTLOG_U32, thread);
-    return tracer_eventlog_post(log, cap, ns, 1, &field, 1);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_RUN_THREAD, &field, 1);
 }
 /* `info`: of a stack overflow the stack's words, of a black hole its owner, else 0. */
 static inline tracer_eventlog_outcome tracer_eventlog_stop_thread(tracer_eventlog* log,
@@ -228,20 +332,20 @@ static inline tracer_eventlog_outcome tracer_eventlog_stop_thread(tracer_eventlo
         tracer_eventlog_number(TRACER_EVENTLOG_U32, thread),
         tracer_eventlog_number(TRACER_EVENTLOG_U16, (uint64_t)status),
         tracer_eventlog_number(TRACER_EVENTLOG_U32, info)};
-    return tracer_eventlog_post(log, cap, ns, 2, fields, 3);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_STOP_THREAD, fields, 3);
 }
 /* In the block of the waker's capability. */
 static inline tracer_eventlog_outcome tracer_eventlog_thread_wakeup(
     tracer_eventlog* log, uint16_t cap, uint64_t ns, uint32_t thread, uint16_t other_cap) {
     const tracer_eventlog_field fields[] = {tracer_eventlog_number(TRACER_EVENTLOG_U32, thread),
                                             tracer_eventlog_number(TRACER_EVENTLOG_U16, other_cap)};
-    return tracer_eventlog_post(log, cap, ns, 8, fields, 2);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_THREAD_WAKEUP, fields, 2);
 }
 static inline tracer_eventlog_outcome tracer_eventlog_thread_label(
     tracer_eventlog* log, uint16_t cap, uint64_t ns, uint32_t thread, const char* label) {
     const tracer_eventlog_field fields[] = {tracer_eventlog_number(TRACER_EVENTLOG_U32, thread),
                                             tracer_eventlog_text(TRACER_EVENTLOG_TEXT, label)};
-    return tracer_eventlog_post(log, cap, ns, 44, fields, 2);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_THREAD_LABEL, fields, 2);
 }
 /* traceEvent and traceMarker. */
 static inline tracer_eventlog_outcome tracer_eventlog_user_message(tracer_eventlog* log,
@@ -249,14 +353,14 @@ static inline tracer_eventlog_outcome tracer_eventlog_user_message(tracer_eventl
                                                                    uint64_t ns,
                                                                    const char* text) {
     const tracer_eventlog_field field = tracer_eventlog_text(TRACER_EVENTLOG_TEXT, text);
-    return tracer_eventlog_post(log, cap, ns, 19, &field, 1);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_USER_MESSAGE, &field, 1);
 }
 static inline tracer_eventlog_outcome tracer_eventlog_user_marker(tracer_eventlog* log,
                                                                   uint16_t cap,
                                                                   uint64_t ns,
                                                                   const char* text) {
     const tracer_eventlog_field field = tracer_eventlog_text(TRACER_EVENTLOG_TEXT, text);
-    return tracer_eventlog_post(log, cap, ns, 58, &field, 1);
+    return tracer_eventlog_post(log, cap, ns, TRACER_EVENTLOG_ID_USER_MARKER, &field, 1);
 }
 
 #ifdef __cplusplus

@@ -5,10 +5,11 @@
  * each record.
  *
  *     tracer_sink *sink = tracer_sink_open_file("app.fxt", &error);
- *     tracer_fxt *trace = tracer_fxt_open(sink, &(tracer_fxt_options){.provider_name = "app"},
- * &error); tracer_fxt_string net = tracer_fxt_intern(trace, "net"); tracer_fxt_thread worker =
- * tracer_fxt_thread_of(trace, getpid(), gettid()); tracer_fxt_argument bytes =
- * {tracer_fxt_text("bytes"), tracer_fxt_u32(512)};
+ *     tracer_fxt_options options = {.provider_name = "app"};
+ *     tracer_fxt *trace = tracer_fxt_open(sink, &options, &error);
+ *     tracer_fxt_string net = tracer_fxt_intern(trace, "net");
+ *     tracer_fxt_thread worker = tracer_fxt_thread_of(trace, getpid(), gettid());
+ *     tracer_fxt_argument bytes = {tracer_fxt_text("bytes"), tracer_fxt_u32(512)};
  *
  *     tracer_fxt_write(trace, &(tracer_fxt_event){.type = TRACER_FXT_INSTANT, .thread = worker,
  *                      .category = net, .name = tracer_fxt_text("retry"), .time = now_ns()},

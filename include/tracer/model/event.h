@@ -25,14 +25,14 @@ struct Value {  // NOLINT(cppcoreguidelines-pro-type-member-init): the union has
 };
 
 struct Instant {
-    PointIndex point;
-    ThreadIndex thread;
+    PointIndex point{};
+    ThreadIndex thread{};
     std::span<const Value> values;  // as many as the point's arguments
 };
 
 struct SpanBegin {
-    PointIndex point;
-    ThreadIndex thread;
+    PointIndex point{};
+    ThreadIndex thread{};
     std::span<const Value> values;
 };
 
@@ -41,15 +41,15 @@ enum class SpanEndCause : uint8_t { returned, unwound, lost_events, thread_exit,
 
 // Ends the innermost open span of the thread; the decoder only sends ends that match.
 struct SpanEnd {
-    PointIndex point;
-    ThreadIndex thread;
+    PointIndex point{};
+    ThreadIndex thread{};
     SpanEndCause cause = SpanEndCause::returned;
     std::span<const Value> values;  // the point's end_arguments, or none for a repair
 };
 
 struct Counter {
-    PointIndex point;
-    ThreadIndex thread;
+    PointIndex point{};
+    ThreadIndex thread{};
     std::span<const Value> values;
 };
 

@@ -170,8 +170,8 @@ static int write_eventlog(void) {
     /* Any event by its number: a perf name and tracepoint. What cannot be said is refused. */
     const tracer_eventlog_field name[] = {tracer_eventlog_number(TRACER_EVENTLOG_U32, 1),
                                           tracer_eventlog_text(TRACER_EVENTLOG_TEXT, "cache miss")};
-    outcome =
-        tracer_eventlog_post(log, TRACER_EVENTLOG_GLOBAL, tracer_eventlog_now(log), 140, name, 2);
+    outcome = tracer_eventlog_post(log, TRACER_EVENTLOG_GLOBAL, tracer_eventlog_now(log),
+                                   TRACER_EVENTLOG_ID_PERF_NAME, name, 2);
     if (outcome != TRACER_EVENTLOG_POSTED) return posts_refused("perf name", outcome);
     outcome = tracer_eventlog_post(log, 0, tracer_eventlog_now(log), 1, name, 2);
     if (outcome != TRACER_EVENTLOG_WRONG_FIELDS) return posts_refused("wrong fields", outcome);

@@ -40,6 +40,7 @@ protected:
     void feed(const test::Record& record) { decoder_->on_record(record); }
     void feed_together(const std::vector<test::Record>& records) {
         std::vector<RecordView> views;
+        views.reserve(records.size());
         for (const auto& record : records) {
             views.push_back(view_record(record.data(), record.size()));
         }

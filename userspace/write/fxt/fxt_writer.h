@@ -86,6 +86,7 @@ private:
                             model::PointIndex index,
                             std::span<const model::Value> values);
     // The first of some plain instants, of which the file has everything but the events.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): entries cost nothing until filled.
     struct ReadyInstants {
         static constexpr size_t kMax = 64;
         struct Ready {

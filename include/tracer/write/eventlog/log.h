@@ -16,8 +16,9 @@
 //   TR_TRY(log.replace_sink(std::move(replaced.previous), {.begin_anew = false}));
 //   TR_TRY(log.end());
 //
-// Locking: a thread holds one LockedPoster at a time, and none while it calls anything of Log but
-// now_ns(): either would wait for itself.
+// Locking: hold a LockedPoster for microseconds, never over a wait; a switch of the sink takes all
+// of them in turn, and who posts waits for it meanwhile. A thread holds one LockedPoster at a time,
+// and none while it calls anything of Log but now_ns(): either would wait for itself.
 #pragma once
 
 #include "tracer/base/result.h"

@@ -87,7 +87,8 @@ inline uint64_t* put_number(uint64_t* next, uint64_t header, uint64_t bits) {
 // Types of values that are one number. Characters are not: text is what is meant.
 template <typename T>
 concept NumberValue = std::same_as<T, bool> || std::same_as<T, std::nullptr_t> ||
-    std::same_as<T, Koid> || std::same_as<T, Pointer> || std::floating_point<T> ||
+    std::same_as<T, Koid> || std::same_as<T, Pointer> || std::same_as<T, float> ||
+    std::same_as<T, double> ||
     (std::integral<T> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
      !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
 

@@ -62,9 +62,10 @@ enum class Fault : uint8_t {
     return "unknown";
 }
 
-// What became of one record: written, written with a string shortened (only where the stream was
-// told to cut), or not written and why.
-class [[nodiscard]] Outcome {
+// What became of one record. Counted in the stream too (StreamCounters), so it may be ignored:
+// written, written with a string shortened (only where the stream was told to cut), or not written
+// and why.
+class Outcome {
 public:
     constexpr Outcome() = default;
     // NOLINTNEXTLINE(google-explicit-constructor): functions return faults by name.

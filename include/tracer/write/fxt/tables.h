@@ -127,9 +127,6 @@ public:
     // Keeps the slot of `ids` for them, for the life of the table. table_full: no slot is left.
     [[nodiscard]] tl::expected<ThreadRef, Fault> pin(SinkWindow& window, const ThreadIds& ids);
 
-    // What a reference that use() found good names. Borrowed; of inline text the caller's own.
-    [[nodiscard]] std::string_view text_of(const StringRef& ref) const;
-
     [[nodiscard]] bool has_pending() const { return unwritten_ != 0; }
     // Writes the slots that must hold what they held before the chunk: the caller's and the
     // pinned ones. The others are found again when their threads are used.
