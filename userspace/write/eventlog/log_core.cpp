@@ -57,7 +57,25 @@ std::vector<std::unique_lock<std::mutex>> Log::Core::lock_all() {
     return locks;
 }
 
+// Mutexes are not fair: a thread that posts without a pause would take its buffer again and again
+// before a switch that waits for it, while all other buffers are held.
+class Log::Core::Precedence {
+public:
+    explicit Precedence(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+    ~Precedence() {
+        flag_ = false;
+        flag_.notify_all();
+    }
+    Precedence(const Precedence&) = delete;
+    Precedence& operator=(const Precedence&) = delete;
+
+private:
+    std::atomic<bool>& flag_;
+};
+
 LockedPoster Log::Core::lock(CapNo cap) {
+    if (is_stopping_posts_.load(std::memory_order_relaxed)) [[unlikely]]
+        is_stopping_posts_.wait(true);
     Slot& slot = cap < capability_count() ? *slots_[cap].load(std::memory_order_acquire) : nowhere_;
     return {slot.buffer, slot.mutex};
 }
@@ -138,6 +156,7 @@ void Log::Core::flush() {
 Status Log::Core::end() {
     const std::lock_guard control(control_);
     if (state() != LogState::running) return {};
+    const Precedence precedence(is_stopping_posts_);
     const auto locks = lock_all();
     for (Slot* slot : all_slots()) slot->buffer.close();
     const std::lock_guard output(output_);
@@ -176,6 +195,7 @@ Result<Replaced> Log::Core::replace_sink(std::unique_ptr<ByteSink>&& next,
     const std::lock_guard control(control_);
     if (state() != LogState::running) return fail(ErrorCode::usage, "the eventlog does not run");
     if (next == nullptr) return fail(ErrorCode::usage, "an eventlog's sink replaced by none");
+    const Precedence precedence(is_stopping_posts_);
     const auto locks = lock_all();
     for (Slot* slot : all_slots()) slot->buffer.flush();
     const std::lock_guard output(output_);

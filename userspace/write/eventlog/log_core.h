@@ -55,6 +55,7 @@ private:
     [[nodiscard]] std::unique_ptr<Slot> make_slot();
     void publish(std::unique_ptr<Slot> slot);
     [[nodiscard]] std::vector<Slot*> all_slots() const;
+    class Precedence;
     [[nodiscard]] std::vector<std::unique_lock<std::mutex>> lock_all();
     [[nodiscard]] Status begin_log(BlockStream& stream);
     [[nodiscard]] Status open_buffers();
@@ -65,7 +66,8 @@ private:
     std::atomic<size_t> buffer_bytes_;
     std::atomic<LogState> state_{LogState::stopped};
 
-    mutable std::mutex control_;  // one life cycle call at a time
+    std::atomic<bool> is_stopping_posts_{false};  // while a switch takes all buffers
+    mutable std::mutex control_;                  // one life cycle call at a time
     uint64_t base_ns_ = 0;
     CapNo announced_ = 0;  // capabilities that the log or its definitions tell of
 
