@@ -2,6 +2,7 @@
 //
 // What the system does, as eventlog events: what CPUs run, the lives of threads, what was lost, and
 // the wall clock. The other half of eventlog_writer.cpp.
+#include "write/cause_names.h"
 #include "write/eventlog/eventlog_writer.h"
 #include "write/eventlog/writer_text.h"
 

@@ -7,6 +7,7 @@
 // one thread.
 #include "write/eventlog/eventlog_writer.h"
 
+#include "write/cause_names.h"
 #include "write/eventlog/make_eventlog_writer.h"
 #include "write/eventlog/writer_text.h"
 #include "write/text.h"

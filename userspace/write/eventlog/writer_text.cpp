@@ -81,32 +81,4 @@ void append_arguments(std::string& out,
     }
 }
 
-std::string_view name_of(model::SpanEndCause cause) {
-    switch (cause) {
-        case model::SpanEndCause::returned:
-            return "returned";
-        case model::SpanEndCause::unwound:
-            return "unwound";
-        case model::SpanEndCause::lost_events:
-            return "lost events";
-        case model::SpanEndCause::thread_exit:
-            return "thread exit";
-        case model::SpanEndCause::recording_end:
-            return "recording end";
-    }
-    return "?";
-}
-
-std::string_view name_of(model::LossCause cause) {
-    switch (cause) {
-        case model::LossCause::ring_full:
-            return "ring full";
-        case model::LossCause::sink_full:
-            return "sink full";
-        case model::LossCause::malformed:
-            return "malformed";
-    }
-    return "?";
-}
-
 }  // namespace tracer::eventlog

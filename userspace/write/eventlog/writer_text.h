@@ -25,7 +25,4 @@ void append_arguments(std::string& out,
                       const std::vector<model::Argument>& arguments,
                       std::span<const model::Value> values);
 
-[[nodiscard]] std::string_view name_of(model::SpanEndCause cause);
-[[nodiscard]] std::string_view name_of(model::LossCause cause);
-
 }  // namespace tracer::eventlog

@@ -4,6 +4,8 @@
 // order is part of the output: goldens and the five first strings rely on it.
 #include "write/fxt/fxt_names.h"
 
+#include "write/cause_names.h"
+
 namespace tracer::fxt {
 
 // Members are initialised in the order of their declaration, which is the order of the indices.
@@ -16,8 +18,11 @@ OwnNames::OwnNames(Stream& stream)
       tracer(stream, "tracer"),
       task(stream, "task"),
       ended(stream, "ended"),
-      end_causes{Name(stream, "returned"), Name(stream, "unwound"), Name(stream, "lost events"),
-                 Name(stream, "thread exit"), Name(stream, "recording end")},
+      end_causes{Name(stream, name_of(model::SpanEndCause::returned)),
+                 Name(stream, name_of(model::SpanEndCause::unwound)),
+                 Name(stream, name_of(model::SpanEndCause::lost_events)),
+                 Name(stream, name_of(model::SpanEndCause::thread_exit)),
+                 Name(stream, name_of(model::SpanEndCause::recording_end))},
       fork(stream, "fork"),
       exec(stream, "exec"),
       exit(stream, "exit"),
@@ -31,7 +36,9 @@ OwnNames::OwnNames(Stream& stream)
       count(stream, "count"),
       cpu(stream, "cpu"),
       cause(stream, "cause"),
-      loss_causes{Name(stream, "ring full"), Name(stream, "sink full"), Name(stream, "malformed")},
+      loss_causes{Name(stream, name_of(model::LossCause::ring_full)),
+                  Name(stream, name_of(model::LossCause::sink_full)),
+                  Name(stream, name_of(model::LossCause::malformed))},
       clock(stream, "clock"),
       monotonic_ns(stream, "monotonic_ns"),
       realtime_ns(stream, "realtime_ns") {}
