@@ -224,7 +224,7 @@ Status CaptureReader::take_records(std::span<const std::byte> payload, bool is_c
         return fail(ErrorCode::bad_input, "records before any definitions");
     }
     records_.clear();
-    const Status status = view_records(payload, is_cut);
+    Status status = view_records(payload, is_cut);
     summary_.records += records_.size();
     if (!records_.empty()) visitor_.on_records(records_);
     return status;
