@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drain loop: wait for a ring to fill to a quarter (or 50 ms, stretching to 100 ms when
-// nothing comes), then merge, decode and write what is older than a millisecond. It never waits
+// The drain loop: wait for a ring to fill to a quarter (or 100 ms), then merge, decode and write what is older than a millisecond. It never waits
 // for the output (a full sink is counted loss), and never takes more than its share of a CPU: past
 // it the rings fill, and what finds no room is counted by the kernel. Started and stopped by
 // recording.cpp.
@@ -25,6 +24,8 @@ namespace {
 constexpr uint64_t kSliceNsMin = 5'000'000;
 // After a long sleep (BOOTTIME goes on in suspend) slices grow instead of becoming many.
 constexpr uint64_t kSlicesMax = 64;
+// The thread's CPU clock is a system call, dearer than the slice of a quiet machine.
+constexpr uint64_t kShareEveryNs = 1'000'000;
 
 std::string take_real_time_priority() {
     const sched_param parameter{.sched_priority = 1};
@@ -77,16 +78,13 @@ void DrainThread::run() {
     drained_to_ns_ = boottime_ns();
     last_flush_ns_ = last_clock_ns_ = drained_to_ns_;
     const uint64_t slack_ns = static_cast<uint64_t>(options_.slack.count());
-    auto timeout = options_.wait_min;
+    bool is_behind = false;
     while (!stop_.load(std::memory_order_acquire)) {
-        recorder_.wait(timeout);
+        recorder_.wait(is_behind ? std::chrono::milliseconds(0) : options_.wait);
         const uint64_t now_ns = boottime_ns();
         const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
-        const size_t delivered = drain_up_to(watermark_ns);
-        const bool is_behind = drained_to_ns_ < watermark_ns;
-        timeout = is_behind       ? std::chrono::milliseconds(0)
-                  : delivered > 0 ? options_.wait_min
-                                  : std::clamp(timeout * 2, options_.wait_min, options_.wait_max);
+        drain_up_to(watermark_ns);
+        is_behind = drained_to_ns_ < watermark_ns;
         watch_output();
         publish();
     }
@@ -105,15 +103,14 @@ bool DrainThread::drain_to_empty(const std::function<bool()>& give_up) {
 
 // Ends early after a pause or when told to stop: a turn that catches up with a flood would
 // otherwise look at nothing else for as long as the flood lasts.
-size_t DrainThread::drain_up_to(uint64_t watermark_ns) {
-    size_t delivered = 0;
+void DrainThread::drain_up_to(uint64_t watermark_ns) {
     const uint64_t span_ns = watermark_ns > drained_to_ns_ ? watermark_ns - drained_to_ns_ : 0;
     const uint64_t slice_ns = std::max(kSliceNsMin, span_ns / kSlicesMax);
     read_clocks_if_due();
     while (drained_to_ns_ < watermark_ns && !stop_.load(std::memory_order_acquire)) {
         uint64_t end_ns = std::min(drained_to_ns_ + slice_ns, watermark_ns);
         if (due_clock_) end_ns = std::min<uint64_t>(end_ns, due_clock_->header.time_ns);
-        delivered += merger_.drain(end_ns, output_.handler());
+        merger_.drain(end_ns, output_.handler());
         drained_to_ns_ = end_ns;
         // Records are written in time order: the clocks are read first, what is older is drained,
         // then the reading goes out as if it had come from a ring.
@@ -123,7 +120,6 @@ size_t DrainThread::drain_up_to(uint64_t watermark_ns) {
         }
         if (pause_if_over_share()) break;
     }
-    return delivered;
 }
 
 void DrainThread::read_clocks_if_due() {
@@ -154,7 +150,10 @@ void DrainThread::publish() {
 }
 
 bool DrainThread::pause_if_over_share() {
-    const uint64_t pause_ns = limiter_.pause_ns(boottime_ns(), thread_cpu_ns());
+    const uint64_t now_ns = boottime_ns();
+    if (now_ns - last_share_ns_ < kShareEveryNs) return false;
+    last_share_ns_ = now_ns;
+    const uint64_t pause_ns = limiter_.pause_ns(now_ns, thread_cpu_ns());
     if (pause_ns > 0) sleep_ns(pause_ns);
     return pause_ns > 0;
 }

@@ -105,7 +105,8 @@ Status Recording::begin() {
     if (attached) attached = watch_targets(watch_, options_.targets, child_);
     armed_ns_ = boottime_ns();
     if (attached && child_ != nullptr) attached = child_->release();
-    if (attached) attached = watch_.start_timers(options_.duration, options_.tick);
+    const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
+    if (attached) attached = watch_.start_timers(options_.duration, tick);
     if (attached) {
         if (options_.on_attached) options_.on_attached();
         return {};

@@ -18,8 +18,7 @@ DrainOptions fast_options() {
     DrainOptions options;
     options.real_time = false;
     options.slack = std::chrono::nanoseconds(0);
-    options.wait_min = milliseconds(1);
-    options.wait_max = milliseconds(2);
+    options.wait = milliseconds(1);
     return options;
 }
 

@@ -26,8 +26,7 @@ class RecordingTest : public testing::Test {
 protected:
     RecordingTest() : watch_(std::move(*EndWatch::make())) {
         options_.drain.real_time = false;
-        options_.drain.wait_min = milliseconds(1);
-        options_.drain.wait_max = milliseconds(2);
+        options_.drain.wait = milliseconds(1);
         options_.tick = milliseconds(1);
         options_.ring_bytes = 65536;
         ProbeDefinition probe;
