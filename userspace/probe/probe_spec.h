@@ -11,9 +11,9 @@
 //             and are whatever lies there when the function has fewer
 //   type   := s8|s16|s32|s64|u8|u16|u32|u64|ptr|bool|f32|f64|str
 //
-// provider, name, symbol and category may hold the wildcards * and ?. A part with ':' or '(' in it
-// is put in double quotes, in which \" and \\ stand for " and \. PATH with a '/' is a path as the
-// target sees it; without one it is the base name of a file mapped by the target.
+// provider, name, symbol and category may hold the wildcards * and ?. A part with ':', '(' or a
+// space in it is put in double quotes, in which \" and \\ stand for " and \. PATH with a '/' is a
+// path as the target sees it; without one it is the base name of a file mapped by the target.
 #pragma once
 
 #include "tracer/base/result.h"
