@@ -3,6 +3,7 @@
 // What one USDT hit costs the traced thread and the recorder. The target is a forked child of this
 // program (same file, same site); it runs its loop when told to and reports its own CPU time, so
 // that no variant pays for another's start-up.
+#include "bare_recorder.h"
 #include "bench_support.h"
 #include "recorders.h"
 #include "symbol/elf_file.h"
@@ -29,6 +30,8 @@ namespace {
 
 constexpr int kHits = 200'000;
 constexpr int kWarmUpHits = 5'000;
+// The drain's timer and a flush.
+constexpr std::chrono::milliseconds kSettle{700};
 
 double thread_cpu_ns() {
     timespec now{};
@@ -164,7 +167,7 @@ double run_under_tracer(const Target& target, unsigned threads, Recorder& record
     }
     const double before = tracer.cpu_ns();
     const double ns = target.run();
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));  // the drain's timer and a flush
+    std::this_thread::sleep_for(kSettle);
     const double used = tracer.cpu_ns() - before;
     tracer.stop();
     const auto events = static_cast<double>((kHits + kWarmUpHits) * threads);
@@ -173,6 +176,34 @@ double run_under_tracer(const Target& target, unsigned threads, Recorder& record
     recorder.lost = tracer.lost();
     static_cast<void>(target.wait_probed(false));
     return ns;
+}
+
+// All that a run of the benchmark gathers.
+struct HitSamples {
+    Samples app;
+    Samples loader;
+    Samples bytes;
+    uint64_t lost = 0;
+    std::vector<double> ratios;  // recorder's CPU, tracer / bare recorder, a round each
+};
+
+// The same under the least that records; its CPU per event, 0 when it did not attach.
+double run_under_bare(const Target& target, HitSamples& samples) {
+    const Site site = find_site();
+    const ScratchFolder folder;
+    const auto bare =
+        BareRecorder::on_site(fmt::format("/proc/{}/exe", target.pid()), site.file_offset,
+                              site.semaphore_offset, target.pid(), folder.path("bare"));
+    if (bare == nullptr || !target.wait_probed(true)) return 0;
+    const double before = bare->cpu_ns();
+    const double ns = target.run();
+    std::this_thread::sleep_for(kSettle);
+    const double used = (bare->cpu_ns() - before) / (kHits + kWarmUpHits);
+    bare->stop();
+    static_cast<void>(target.wait_probed(false));
+    samples.app.add("bare recorder", ns);
+    samples.loader.add("bare recorder", used);
+    return used;
 }
 
 double run_under_peer(const Target& target, const std::vector<std::string>& command) {
@@ -195,14 +226,6 @@ void run_shell(const std::string& command) {
     waitpid(pid, &status, 0);
 }
 
-// All that a run of the benchmark gathers.
-struct HitSamples {
-    Samples app;
-    Samples loader;
-    Samples bytes;
-    uint64_t lost = 0;
-};
-
 // Ours, and what it is compared with; false: something did not attach.
 bool measure_ours(const Target& target, const Target& two_threads, HitSamples& samples) {
     samples.app.add("no probe", target.run());
@@ -217,9 +240,11 @@ bool measure_ours(const Target& target, const Target& two_threads, HitSamples& s
         }
         samples.app.add("empty BPF program", target.run());
     }
+    const double bare = run_under_bare(target, samples);
     Recorder one;
     samples.app.add("tracer", run_under_tracer(target, 1, one));
     samples.loader.add("tracer", one.cpu_ns_per_event);
+    if (bare > 0) samples.ratios.push_back(one.cpu_ns_per_event / bare);
     samples.loader.add(
         "write(2) of the same bytes alone",
         write_ns_per_event(static_cast<uint64_t>(one.bytes_per_event * kHits), kHits));
@@ -262,6 +287,11 @@ void print_results(const HitSamples& samples) {
                    added - empty, perf - empty);
     }
     print_goal("recorder's CPU per event, ns", loader.median_of("tracer"), 25);
+    if (!samples.ratios.empty()) {
+        // 25 ns stood against 15 of a bare one where both were measured first.
+        print_goal("recorder's CPU per event, tracer / bare recorder", median(samples.ratios),
+                   25.0 / 15.0);
+    }
     fmt::print("  recorder's CPU per event, tracer / write(2) of the same bytes {:>8.2f}\n",
                loader.median_of("tracer") / loader.median_of("write(2) of the same bytes alone"));
     print_goal("bytes per event", samples.bytes.median_of("tracer"), 32.5);

@@ -204,7 +204,9 @@ Result<int> Preparation::run() {
     options.drain.share_percent = command_.drain_percent;
     options.drain.output_bytes_max = command_.bytes_max;
     if (!command_.verbosity.quiet) {
-        options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
+        if (line.is_on()) {
+            options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
+        }
         options.on_attached = [this] { say_what_is_recorded(); };
         options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
         for (const std::string& text : early_warnings) {

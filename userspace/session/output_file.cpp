@@ -111,6 +111,8 @@ void remove_output(const std::string& path) {
 Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool real_time) {
     FileSinkOptions options;
     options.real_time = real_time;
+    // One is filled while one is written.
+    options.buffers_ready = 2;
     options.owner = owner_behind_sudo();
     if (path != "-") return open_file_sink(path, options);
     if (isatty(STDOUT_FILENO) == 1) {

@@ -18,6 +18,8 @@ public:
     StatusLine(const StatusLine&) = delete;
     StatusLine& operator=(const StatusLine&) = delete;
 
+    // False: nothing will be shown, so nobody needs to ask for the numbers.
+    [[nodiscard]] bool is_on() const { return is_on_; }
     void show(const RecordingStatus& status);
     void show_text(const std::string& text);
     // Leaves the cursor at the start of an empty line.

@@ -18,6 +18,7 @@ std::unique_ptr<ByteSink> make_sink(OutputFile file,
         std::make_unique<FileDestination>(std::move(file), std::move(label), options.sync),
         IoQueueOptions{.buffer_bytes = options.buffer_bytes,
                        .buffer_count = options.buffer_count,
+                       .buffers_ready = options.buffers_ready,
                        .real_time = options.real_time});
 }
 

@@ -24,12 +24,28 @@ IoQueue::IoQueue(std::unique_ptr<IoDestination> destination, const IoQueueOption
       buffer_count_(std::max<size_t>(options.buffer_count, 1)),
       is_real_time_(options.real_time),
       process_(::getpid()) {
+    make_ready(std::min(options.buffers_ready, buffer_count_));
     start();
 }
 
 IoQueue::~IoQueue() {
     // Who wants to know about errors calls close() first.
     static_cast<void>(close());
+}
+
+// Before there is a thread. Too little memory for it is no error: acquire() tries again.
+void IoQueue::make_ready(size_t buffers) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    try {
+        while (made_count_ < buffers) {
+            auto buffer = std::make_unique<IoBuffer>(buffer_bytes_);
+            for (size_t i = 0; i < buffer_bytes_; i += page) buffer->memory[i] = std::byte{0};
+            free_.push_back(std::move(buffer));
+            made_count_ += 1;
+        }
+    } catch (const std::bad_alloc&) {
+        return;
+    }
 }
 
 void IoQueue::start() {

@@ -18,9 +18,10 @@
 namespace tracer {
 
 struct IoQueueOptions {
-    size_t buffer_bytes = 0;  // of one buffer; at least ByteSink::kReserveBytesMax are taken
-    size_t buffer_count = 0;  // filled or waiting at once; at least 1 is taken
-    bool real_time = false;   // as in FileSinkOptions
+    size_t buffer_bytes = 0;   // of one buffer; at least ByteSink::kReserveBytesMax are taken
+    size_t buffer_count = 0;   // filled or waiting at once; at least 1 is taken
+    size_t buffers_ready = 0;  // as in FileSinkOptions
+    bool real_time = false;    // the same
 };
 
 // Hands buffers to a destination in a thread of its own. One producer calls acquire, push and
@@ -52,6 +53,7 @@ public:
     [[nodiscard]] Status health() const;
 
 private:
+    void make_ready(size_t buffers);
     void start();
     void run();
     void write(const IoBuffer& buffer);

@@ -22,6 +22,7 @@ public:
           producer_(std::move(files),
                     {.buffer_bytes = options.file.buffer_bytes,
                      .buffer_count = std::max<size_t>(options.file.buffer_count, 2),
+                     .buffers_ready = options.file.buffers_ready,
                      .real_time = options.file.real_time}) {}
 
     std::span<std::byte> reserve(size_t bytes) override { return producer_.reserve(bytes); }

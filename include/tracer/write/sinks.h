@@ -41,8 +41,11 @@ struct SyncOptions {
 };
 
 struct FileSinkOptions {
-    size_t buffer_bytes = 1 << 20;                  // of one buffer
-    size_t buffer_count = 64;                       // filled or waiting at once; beyond: no room
+    size_t buffer_bytes = 1 << 20;  // of one buffer
+    size_t buffer_count = 64;       // filled or waiting at once; beyond: no room
+    // Of them, made and touched at the start: a first fill then meets no page fault. Memory that
+    // is used from the beginning.
+    size_t buffers_ready = 0;
     std::optional<FileOwner> owner = std::nullopt;  // the file is given to this user
     // The writing thread asks for SCHED_RR priority 1: where every CPU is busy, an ordinary thread
     // of another session starves, and what it should have written finds no room. Its CPU time is

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -197,6 +198,33 @@ TEST_F(FileSink, ASlowReaderMeansNoRoomAndNeverWaiting) {
     EXPECT_TRUE(sink->close().has_value());
     drain.join();
     EXPECT_EQ(received, sink->bytes_committed());
+}
+
+// Faults of this thread while it writes the first MiB into a buffer so large that it is always a
+// mapping of its own.
+long faults_of_first_fill(const std::string& path, size_t buffers_ready) {
+    constexpr size_t kFillBytes = 1 << 20;
+    const auto sink = open_file_sink(path, {.buffer_bytes = 40 * kFillBytes,
+                                            .buffer_count = 1,
+                                            .buffers_ready = buffers_ready,
+                                            .owner = {}});
+    if (!sink) return -1;
+    rusage before{};
+    rusage after{};
+    ::getrusage(RUSAGE_THREAD, &before);
+    for (size_t i = 0; i < kFillBytes / kRecordBytes; ++i) static_cast<void>(put(**sink, 'a'));
+    ::getrusage(RUSAGE_THREAD, &after);
+    if (!(*sink)->close()) return -1;
+    return after.ru_minflt - before.ru_minflt;
+}
+
+TEST_F(FileSink, AReadyBufferMeetsNoPageFaultWhenItIsFilled) {
+    ASSERT_EQ(::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+    const long cold = faults_of_first_fill(path(), 0);
+    // More than there may be are not made.
+    const long ready = faults_of_first_fill(path(), 5);
+    EXPECT_GE(ready, 0);
+    EXPECT_LT(4 * ready, cold);
 }
 
 TEST_F(FileSink, ANamedPipeNeedsItsReaderFirst) {
