@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as an ELF file: everything that is read before a probe is attached.
+#include "symbol/foreign_operand.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "symbol/usdt_operand.h"
@@ -10,8 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<std::byte> bytes(size);
     if (size != 0) std::memcpy(bytes.data(), data, size);
-    auto file =
-        tracer::ElfFile::from_bytes(tracer::FileBytes::from_memory(std::move(bytes), "fuzz"));
+    auto file = tracer::ElfFile::from_bytes(
+        tracer::FileBytes::from_memory(std::move(bytes), "fuzz"), tracer::ElfScope::any);
     if (!file) return 0;
     (void)file->build_id();
     (void)file->dynamic();
@@ -19,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     auto notes = tracer::read_usdt_notes(*file);
     if (!notes) return 0;
     for (const auto& note : notes->notes) {
+        if (!file->is_native()) {
+            (void)tracer::describe_foreign_operands(note.arguments, *file);
+            continue;
+        }
         tracer::OperandContext context;
         context.location_vaddr = note.location_vaddr;
         context.address_of = [&](std::string_view name) {

@@ -12,6 +12,7 @@
 #include "tracer/base/result.h"
 #include "tracer/write/formats.h"
 #include "unit/symbol/elf_builder.h"
+#include "unit/symbol/foreign_elf.h"
 
 #include <array>
 #include <cstdio>
@@ -118,13 +119,26 @@ std::vector<Bytes> make_programs() {
             .note("app", "two", "4@$7 1@%fs:-8", ElfBuilder::kText + 9, ElfBuilder::kData)
             .build();
     };
-    return {with_notes(ET_DYN), with_notes(ET_EXEC)};
+    const auto foreign = [](uint16_t machine, bool is_32_bit, const std::string& operands) {
+        return ForeignElf(machine, is_32_bit)
+            .note("one", operands, ForeignElf::kCode, ForeignElf::kBase)
+            .note("two", "", ForeignElf::kCode + 1)
+            .build();
+    };
+    return {with_notes(ET_DYN), with_notes(ET_EXEC),
+            foreign(EM_386, true, "-4@4(%esp) 4@arr@GOTOFF(%edx,%esi,4) 8f@%esi"),
+            foreign(EM_AARCH64, false, "-4@[sp, 8] 8@x0 4@[x0, w1, sxtw 2]"),
+            foreign(EM_X86_64, true, "4@%eax 4@(%r8d)")};
 }
 
 int write_all(const std::filesystem::path& root) {
     const bool is_written =
         write_seeds(root / "capture_file_fuzz", make_capture()) &&
         write_seeds(root / "eventlog_reader_fuzz", make_eventlog_seeds()) &&
+        write_seeds(root / "foreign_operand_fuzz",
+                    {bytes_of("-4@4(%esp) 1@%ah 4@arr@GOTOFF(%edx,%esi,4) -4@%gs:tls@ntpoff"),
+                     bytes_of("-4@[sp, 8] 8@x30 4@[x0, w1, sxtw 2] 8@[x1, :lo12:counter+8]"),
+                     bytes_of("8@[x0, x1, lsl #3] 4@w1 8@-5 8f@d0")}) &&
         write_seeds(root / "fxt_reader_fuzz", make_fxt()) &&
         write_seeds(root / "fxt_records_fuzz", make_fxt_choices()) &&
         write_seeds(root / "decoder_fuzz", make_record_streams()) &&

@@ -13,6 +13,7 @@
 #include "session/human.h"
 #include "symbol/elf_file.h"
 #include "symbol/tracefs.h"
+#include "symbol/usdt_notes.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -57,10 +58,16 @@ Result<TargetFiles> files_to_list(const ListCommand& command) {
         // Absolute, because a line is pasted behind -e, where a bare name means a mapped file.
         const auto path = std::filesystem::absolute(command.file).lexically_normal().string();
         // A file that was named is not passed over like one of many.
-        TR_ASSIGN(const auto elf, ElfFile::open(path));
+        TR_ASSIGN(const auto elf, ElfFile::open(path, ElfScope::any));
         if (elf.is_debug_only()) {
             return fail(ErrorCode::bad_input, fmt::format("{} holds debug information only", path),
                         "name the program or library itself");
+        }
+        if (!elf.is_native() && !has_usdt_notes(elf)) {
+            return fail(ErrorCode::bad_input,
+                        fmt::format("{} is made for another machine ({}), of whose files only USDT "
+                                    "probes are shown, and it has none",
+                                    path, elf.machine_name()));
         }
         files.add_file({.open_path = path, .shown_path = path});
         return files;
@@ -128,8 +135,14 @@ Result<int> run_list(const ListCommand& command) {
         const ListOutcome outcome = list_probes(files, list_options(pattern), print);
         searched = files.describe();
         if (printed == 0 && !pattern.empty()) nearest = nearest_hint(files, list_options(pattern));
+        if (outcome.foreign_probes > 0 && !command.json) {
+            put_text(stderr,
+                     fmt::format("tracer: {} of these are in files of other machines and cannot be "
+                                 "attached here (--json names the machine)\n",
+                                 human_count(outcome.foreign_probes)));
+        }
         if (outcome.files_unreadable > 0) {
-            searched += fmt::format(", {} of which could not be read as 64-bit ELF",
+            searched += fmt::format(", {} of which could not be read as ELF",
                                     human_count(outcome.files_unreadable));
         }
     }

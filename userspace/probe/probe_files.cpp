@@ -4,6 +4,8 @@
 // probe compilers and by `tracer list`.
 #include "probe/probe_files.h"
 
+#include "symbol/foreign_operand.h"
+
 namespace tracer {
 
 Result<const UsdtNotes*> ProbeFile::notes() {
@@ -36,6 +38,7 @@ std::optional<int64_t> ProbeFile::thread_offset_of(std::string_view name) {
 }
 
 std::vector<CompiledOperand> ProbeFile::operands(const UsdtNote& note, size_t& total) {
+    if (!elf_.is_native()) return describe_foreign_operands(note.arguments, elf_, &total);
     OperandContext context;
     context.is_fixed_address = elf_.is_fixed_address();
     context.location_vaddr = note.location_vaddr;
@@ -48,10 +51,10 @@ std::vector<CompiledOperand> ProbeFile::operands(const UsdtNote& note, size_t& t
     return compile_usdt_operands(note.arguments, context, &total);
 }
 
-Result<ProbeFile*> ProbeFiles::open(const TargetFile& file) {
+Result<ProbeFile*> ProbeFiles::open(const TargetFile& file, ElfScope scope) {
     auto known = by_path_.find(file.open_path);
     if (known != by_path_.end()) return known->second;
-    TR_ASSIGN(auto elf, ElfFile::open(file.open_path));
+    TR_ASSIGN(auto elf, ElfFile::open(file.open_path, scope));
     Content content{elf.identity().inode, elf.size(), elf.build_id()};
     // Without a build-id, equal numbers on two devices may be two files.
     if (std::get<2>(content).empty()) {

@@ -42,8 +42,10 @@ private:
 class ProbeFiles {
 public:
     // The file, owned here. Two paths to one file give the same object: the same inode through two
-    // mounts has two device numbers (overlayfs), so inode, size and build-id decide.
-    [[nodiscard]] Result<ProbeFile*> open(const TargetFile& file);
+    // mounts has two device numbers (overlayfs), so inode, size and build-id decide. One object
+    // must be asked with one scope only.
+    [[nodiscard]] Result<ProbeFile*> open(const TargetFile& file,
+                                          ElfScope scope = ElfScope::native);
 
 private:
     using Content = std::tuple<uint64_t, uint64_t, std::string>;

@@ -118,12 +118,20 @@ public:
                 fmt::format("usdt:{}:{}:{}{}", quote_probe_part(file_.file().shown_path),
                             quote_probe_part(name.first), quote_probe_part(name.second),
                             arguments_text(entry.arguments));
+            if (!file_.elf().is_native()) {
+                ++outcome_.foreign_probes;
+                entry.probe.remark =
+                    fmt::format("not of this machine but of {}: cannot be attached",
+                                file_.elf().machine_name());
+            }
             hand_over(entry.probe);
         }
         return {};
     }
 
     Status list_functions() {
+        // Functions of other machines' files have nothing to show but a place for a probe.
+        if (!file_.elf().is_native()) return {};
         TR_ASSIGN(const auto* symbols, file_.symbols());
         const auto& path = file_.file().shown_path;
         const auto file_name = base_name(path);
@@ -164,7 +172,7 @@ ListOutcome list_probes(const TargetFiles& files,
         ++outcome.files_searched;
         // One file's tables at a time: a system has thousands.
         ProbeFiles opened;
-        auto file = opened.open(target);
+        auto file = opened.open(target, ElfScope::any);
         if (!file || (*file)->elf().is_debug_only()) {
             ++outcome.files_unreadable;
             continue;

@@ -30,8 +30,9 @@ struct ListOptions {
 
 struct ListOutcome {
     size_t files_searched = 0;
-    size_t files_unreadable = 0;  // not ELF, 32-bit, malformed
+    size_t files_unreadable = 0;  // not ELF, of an unknown machine, malformed
     size_t probes = 0;
+    size_t foreign_probes = 0;  // of these, in files of machines that cannot be probed here
 };
 
 using ListedProbeHandler = std::function<void(const ListedProbe&)>;

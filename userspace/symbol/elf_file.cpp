@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening of ELF64 x86-64 files: headers, segments, sections, the dynamic table, the build-id.
+// Opening of ELF files: headers, segments, sections, the dynamic table, the build-id.
 //
 // The tables are read by hand with a checked cursor (System V gABI, chapters 4 and 5): any process
 // on the machine may present a hostile file to a tracer that runs as root, and only headers are
@@ -8,6 +8,7 @@
 // Called by the probe compiler and the library search.
 #include "symbol/elf_file.h"
 
+#include "symbol/elf_tables.h"
 #include "tracer/base/byte_cursor.h"
 
 #include <algorithm>
@@ -30,19 +31,6 @@ constexpr size_t kSectionNameBytesMax = 256;
 // Longer texts are no names: without a limit, many entries that share one long text would make us
 // read it over and over.
 constexpr size_t kStringBytesMax = 16384;
-
-template <typename T>
-Result<std::vector<T>> read_table(const FileBytes& file, uint64_t offset, uint64_t count) {
-    if (count > file.size() / sizeof(T)) {
-        return fail(ErrorCode::bad_input,
-                    fmt::format("{} is malformed: a table of {} entries is larger than the file",
-                                file.name(), count));
-    }
-    TR_ASSIGN(auto bytes, file.read(offset, count * sizeof(T)));
-    std::vector<T> table(count);
-    if (count != 0) std::memcpy(table.data(), bytes.data(), bytes.size());
-    return table;
-}
 
 uint64_t align_up(uint64_t value, uint64_t alignment) {
     return (value + alignment - 1) & ~(alignment - 1);
@@ -68,61 +56,86 @@ std::optional<std::string_view> string_at(std::span<const std::byte> table, uint
                             length);
 }
 
-Result<ElfFile> ElfFile::open(const std::string& path) {
+Result<ElfFile> ElfFile::open(const std::string& path, ElfScope scope) {
     TR_ASSIGN(auto bytes, FileBytes::open(path));
-    return from_bytes(std::move(bytes));
+    return from_bytes(std::move(bytes), scope);
 }
 
-Result<ElfFile> ElfFile::from_bytes(FileBytes bytes) {
+Result<ElfFile> ElfFile::from_bytes(FileBytes bytes, ElfScope scope) {
     ElfFile file(std::move(bytes));
-    TR_ASSIGN(const auto header, file.read_header());
+    TR_ASSIGN(const auto header, file.read_header(scope));
     file.is_fixed_address_ = header.raw.e_type == ET_EXEC;
     TR_TRY(file.read_segments(header));
     TR_TRY(file.read_sections(header));
     return file;
 }
 
-Result<ElfFile::Header> ElfFile::read_header() const {
+std::string_view ElfFile::machine_name() const {
+    switch (machine_) {
+        case ElfMachine::x86_64:
+            return is_32_bit_ ? "x32" : "x86-64";
+        case ElfMachine::i386:
+            return "i386";
+        case ElfMachine::aarch64:
+            return "aarch64";
+    }
+    return "";
+}
+
+Status ElfFile::read_class() {
     const auto& name = bytes_.name();
-    auto start = bytes_.read(0, std::min<uint64_t>(bytes_.size(), EI_NIDENT));
-    if (!start) return tl::unexpected(std::move(start).error());
-    if (start->size() < SELFMAG || std::memcmp(start->data(), ELFMAG, SELFMAG) != 0) {
+    TR_ASSIGN(const auto start, bytes_.read(0, std::min<uint64_t>(bytes_.size(), EI_NIDENT)));
+    if (start.size() < SELFMAG || std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
         return fail(ErrorCode::bad_input, fmt::format("{} is not an ELF file", name));
     }
-    if (start->size() < EI_NIDENT || bytes_.size() < sizeof(Elf32_Ehdr)) {
+    if (start.size() < EI_NIDENT || bytes_.size() < sizeof(Elf32_Ehdr)) {
         return fail(ErrorCode::bad_input, fmt::format("{} is cut short", name));
     }
-    const auto file_class = static_cast<uint8_t>((*start)[EI_CLASS]);
-    const auto encoding = static_cast<uint8_t>((*start)[EI_DATA]);
-    if (file_class == ELFCLASS32) {
-        return fail(ErrorCode::bad_input,
-                    fmt::format("{}: 32-bit programs are not supported yet", name));
+    const auto file_class = static_cast<uint8_t>(start[EI_CLASS]);
+    const auto encoding = static_cast<uint8_t>(start[EI_DATA]);
+    if ((file_class != ELFCLASS32 && file_class != ELFCLASS64) || encoding != ELFDATA2LSB) {
+        return fail(ErrorCode::bad_input, fmt::format("{}: not a little-endian ELF file", name));
     }
-    if (file_class != ELFCLASS64 || encoding != ELFDATA2LSB) {
-        return fail(ErrorCode::bad_input,
-                    fmt::format("{}: not a little-endian 64-bit ELF file", name));
+    is_32_bit_ = file_class == ELFCLASS32;
+    return {};
+}
+
+Status ElfFile::take_machine(uint16_t number, ElfScope scope) {
+    const bool is_known = number == EM_X86_64 || (number == EM_386 && is_32_bit_) ||
+                          (number == EM_AARCH64 && !is_32_bit_);
+    if (!is_known) {
+        return fail(
+            ErrorCode::bad_input,
+            fmt::format("{}: made for another machine (ELF machine {}), only x86-64 is supported",
+                        name(), number));
     }
-    TR_ASSIGN(const auto raw, read_table<Elf64_Ehdr>(bytes_, 0, 1));
+    if (number == EM_386) machine_ = ElfMachine::i386;
+    if (number == EM_AARCH64) machine_ = ElfMachine::aarch64;
+    if (scope == ElfScope::any || is_native()) return {};
+    return fail(ErrorCode::bad_input,
+                fmt::format("{}: made for another machine ({}), only x86-64 is supported", name(),
+                            machine_name()),
+                "its USDT probes can be shown: tracer list FILE");
+}
+
+Result<ElfFile::Header> ElfFile::read_header(ElfScope scope) {
+    TR_TRY(read_class());
     Header header;
-    header.raw = raw[0];
-    if (header.raw.e_machine != EM_X86_64) {
-        return fail(ErrorCode::bad_input,
-                    fmt::format("{}: made for another machine (ELF machine {}), only x86-64 is "
-                                "supported",
-                                name, header.raw.e_machine));
-    }
+    TR_ASSIGN(header.raw, read_elf_header(bytes_, is_32_bit_));
+    TR_TRY(take_machine(header.raw.e_machine, scope));
     if (header.raw.e_type != ET_EXEC && header.raw.e_type != ET_DYN) {
         return fail(
             ErrorCode::bad_input,
             fmt::format("{}: neither a program nor a shared library (an object or core file)",
-                        name));
+                        name()));
     }
     // gABI: counts that do not fit the header are in section 0.
     header.segment_count = header.raw.e_phnum;
     header.section_count = header.raw.e_shnum;
     header.section_names_index = header.raw.e_shstrndx;
-    if (header.raw.e_shoff != 0 && header.raw.e_shentsize == sizeof(Elf64_Shdr)) {
-        TR_ASSIGN(const auto first, read_table<Elf64_Shdr>(bytes_, header.raw.e_shoff, 1));
+    if (header.raw.e_shoff != 0 && header.raw.e_shentsize == section_header_bytes(is_32_bit_)) {
+        TR_ASSIGN(const auto first,
+                  read_section_headers(bytes_, is_32_bit_, header.raw.e_shoff, 1));
         if (header.raw.e_shnum == 0) header.section_count = first[0].sh_size;
         if (header.raw.e_shstrndx == SHN_XINDEX) header.section_names_index = first[0].sh_link;
         if (header.raw.e_phnum == PN_XNUM) header.segment_count = first[0].sh_info;
@@ -134,13 +147,13 @@ Result<ElfFile::Header> ElfFile::read_header() const {
 
 Status ElfFile::read_segments(const Header& header) {
     if (header.segment_count == 0) return {};
-    if (header.raw.e_phentsize != sizeof(Elf64_Phdr)) {
+    if (header.raw.e_phentsize != program_header_bytes(is_32_bit_)) {
         return fail(ErrorCode::bad_input,
                     fmt::format("{} is malformed: program headers of {} bytes", name(),
                                 header.raw.e_phentsize));
     }
     TR_ASSIGN(const auto table,
-              read_table<Elf64_Phdr>(bytes_, header.raw.e_phoff, header.segment_count));
+              read_program_headers(bytes_, is_32_bit_, header.raw.e_phoff, header.segment_count));
     for (const auto& entry : table) {
         const std::pair<uint64_t, uint64_t> place{entry.p_offset, entry.p_filesz};
         switch (entry.p_type) {
@@ -176,7 +189,7 @@ Status ElfFile::read_segments(const Header& header) {
 Status ElfFile::read_sections(const Header& header) {
     if (header.section_count == 0) return {};
     TR_ASSIGN(const auto table,
-              read_table<Elf64_Shdr>(bytes_, header.raw.e_shoff, header.section_count));
+              read_section_headers(bytes_, is_32_bit_, header.raw.e_shoff, header.section_count));
     std::vector<std::byte> names;
     if (header.section_names_index < table.size() &&
         table[header.section_names_index].sh_type == SHT_STRTAB) {
@@ -246,8 +259,8 @@ Result<ElfDynamic> ElfFile::dynamic() const {
     ElfDynamic result;
     if (!dynamic_) return result;
     const uint64_t count =
-        std::min<uint64_t>(dynamic_->second / sizeof(Elf64_Dyn), kDynamicEntriesMax);
-    TR_ASSIGN(auto table, read_table<Elf64_Dyn>(bytes_, dynamic_->first, count));
+        std::min<uint64_t>(dynamic_->second / dynamic_entry_bytes(is_32_bit_), kDynamicEntriesMax);
+    TR_ASSIGN(auto table, read_dynamic_entries(bytes_, is_32_bit_, dynamic_->first, count));
     auto end = std::find_if(table.begin(), table.end(),
                             [](const Elf64_Dyn& entry) { return entry.d_tag == DT_NULL; });
     table.erase(end, table.end());

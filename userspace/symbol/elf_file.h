@@ -46,17 +46,33 @@ struct ElfTls {
     uint64_t alignment = 1;
 };
 
-// A 64-bit x86-64 ELF file, opened and its tables checked. Untrusted input: every offset is
-// compared with the file's size, and every count with the bytes that would hold it.
+// Machines whose files are understood. Those of x86_64 can be probed; of the others USDT notes are
+// read, to be shown.
+enum class ElfMachine : uint8_t { x86_64, i386, aarch64 };
+
+// Which files to accept: `native` are the 64-bit ones of the machine that this program runs on.
+enum class ElfScope : uint8_t { native, any };
+
+// A little-endian ELF program or library, opened and its tables checked. Untrusted input: every
+// offset is compared with the file's size, and every count with the bytes that would hold it.
 class ElfFile {
 public:
-    [[nodiscard]] static Result<ElfFile> open(const std::string& path);
-    [[nodiscard]] static Result<ElfFile> from_bytes(FileBytes bytes);
+    [[nodiscard]] static Result<ElfFile> open(const std::string& path,
+                                              ElfScope scope = ElfScope::native);
+    [[nodiscard]] static Result<ElfFile> from_bytes(FileBytes bytes,
+                                                    ElfScope scope = ElfScope::native);
 
     [[nodiscard]] const std::string& name() const { return bytes_.name(); }
     [[nodiscard]] FileIdentity identity() const { return bytes_.identity(); }
     [[nodiscard]] uint64_t size() const { return bytes_.size(); }
     [[nodiscard]] const FileBytes& bytes() const { return bytes_; }
+
+    [[nodiscard]] ElfMachine machine() const { return machine_; }
+    [[nodiscard]] bool is_32_bit() const { return is_32_bit_; }
+    // False for files that ElfScope::native refuses.
+    [[nodiscard]] bool is_native() const { return machine_ == ElfMachine::x86_64 && !is_32_bit_; }
+    // "x86-64", "x32" (x86-64 code with 32-bit addresses), "i386", "aarch64".
+    [[nodiscard]] std::string_view machine_name() const;
 
     // True for ET_EXEC: link-time addresses are run-time addresses.
     [[nodiscard]] bool is_fixed_address() const { return is_fixed_address_; }
@@ -93,11 +109,15 @@ public:
 private:
     explicit ElfFile(FileBytes bytes) : bytes_(std::move(bytes)) {}
     struct Header;
-    [[nodiscard]] Result<Header> read_header() const;
+    [[nodiscard]] Status read_class();
+    [[nodiscard]] Status take_machine(uint16_t number, ElfScope scope);
+    [[nodiscard]] Result<Header> read_header(ElfScope scope);
     [[nodiscard]] Status read_segments(const Header& header);
     [[nodiscard]] Status read_sections(const Header& header);
 
     FileBytes bytes_;
+    ElfMachine machine_ = ElfMachine::x86_64;
+    bool is_32_bit_ = false;
     bool is_fixed_address_ = false;
     std::vector<ElfSegment> segments_;
     std::vector<ElfSection> sections_;

@@ -30,6 +30,10 @@ std::string debug_file_path(std::string_view build_id) {
 }
 
 Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
+    if (!file.is_native()) {
+        return fail(ErrorCode::bad_input, fmt::format("{}: symbols of {} files are not read",
+                                                      file.name(), file.machine_name()));
+    }
     SymbolTable table;
     bool has_full_table = false;
     size_t tables = 0;

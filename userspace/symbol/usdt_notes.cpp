@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading of .note.stapsdt. A note is {name size, descriptor size, type 3}, the owner "stapsdt",
-// and a descriptor: location, base and semaphore (8 bytes each), then provider, name and operands,
-// each NUL-ended. When the linker's .stapsdt.base moved since the note was made (prelink), location
-// and semaphore moved with it. Called by the probe compiler and by `tracer list`.
+// and a descriptor: location, base and semaphore (addresses: 8 bytes each, 4 in ELF32), then
+// provider, name and operands, each NUL-ended. When the linker's .stapsdt.base moved since the note
+// was made (prelink), location and semaphore moved with it. Called by the probe compiler and by
+// `tracer list`.
 #include "symbol/usdt_notes.h"
 
 #include "tracer/base/byte_cursor.h"
@@ -33,14 +34,24 @@ std::optional<std::string> take_string(std::span<const std::byte>& rest) {
     return std::string(*text);
 }
 
+bool read_address(ByteCursor& cursor, bool is_32_bit, uint64_t& out) {
+    if (!is_32_bit) return cursor.read(out);
+    uint32_t narrow = 0;
+    if (!cursor.read(narrow)) return false;
+    out = narrow;
+    return true;
+}
+
 std::optional<UsdtNote> parse_descriptor(std::span<const std::byte> bytes,
                                          const ElfFile& file,
                                          const ElfSection* base_section) {
     ByteCursor cursor(bytes);
     UsdtNote note;
     uint64_t base = 0;
-    if (!cursor.read(note.location_vaddr) || !cursor.read(base) ||
-        !cursor.read(note.semaphore_vaddr)) {
+    const bool is_32_bit = file.is_32_bit();
+    if (!read_address(cursor, is_32_bit, note.location_vaddr) ||
+        !read_address(cursor, is_32_bit, base) ||
+        !read_address(cursor, is_32_bit, note.semaphore_vaddr)) {
         return std::nullopt;
     }
     auto rest = bytes.subspan(cursor.position());
@@ -55,8 +66,11 @@ std::optional<UsdtNote> parse_descriptor(std::span<const std::byte> bytes,
     note.arguments = std::move(*arguments);
     if (base != 0 && base_section != nullptr && base_section->vaddr != 0) {
         const uint64_t moved = base_section->vaddr - base;
-        note.location_vaddr += moved;
-        if (note.semaphore_vaddr != 0) note.semaphore_vaddr += moved;
+        const uint64_t mask = is_32_bit ? UINT32_MAX : UINT64_MAX;
+        note.location_vaddr = (note.location_vaddr + moved) & mask;
+        if (note.semaphore_vaddr != 0) {
+            note.semaphore_vaddr = (note.semaphore_vaddr + moved) & mask;
+        }
     }
     auto offset = file.file_offset_of(note.location_vaddr);
     if (!offset) return std::nullopt;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operands of a USDT note: what the compiler wrote where sdt.h asked for "nor" constraints, in
-// AT&T syntax.
-//
-//   operand := [N "@"] place           N := ["-"] (1|2|4|8) ["f"]
-//   place   := "$" sum | "%" register | sum | [sum] "(" [%base] ["," %index ["," scale]] ")"
-//            | sum "(%rip)" | "%fs:" place
-//   sum     := term {("+"|"-") term}   term := number | symbol ["@tpoff"]
+// The operands of USDT notes of this machine: a size (operand_text.h) and a place (att_operand.h),
+// compiled to read operations.
 #pragma once
 
+#include "symbol/operand_text.h"
 #include "tracer/abi/probe.h"
 
 #include <cstdint>
@@ -40,6 +36,8 @@ struct CompiledOperand {
     std::string reason;
 
     [[nodiscard]] bool is_readable() const { return arg.form != TR_ARG_UNREADABLE; }
+    void set_size(const OperandSize& size);
+    void make_unreadable(std::string why);
 };
 
 // Compiles the operands of one site. One that cannot be read never spoils the others. At most
@@ -50,5 +48,12 @@ struct CompiledOperand {
 
 [[nodiscard]] CompiledOperand compile_usdt_operand(std::string_view text,
                                                    const OperandContext& context);
+
+// What `make` says of each operand in `text`, with the limit and the count of
+// compile_usdt_operands.
+[[nodiscard]] std::vector<CompiledOperand> take_operands(
+    std::string_view text,
+    size_t* total,
+    const std::function<CompiledOperand(std::string_view)>& make);
 
 }  // namespace tracer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of the x86-64 registers in every width (Intel SDM volume 1, 3.4.1). Called by the compiler
-// of USDT operands.
+// Names of the x86-64 registers in every width (Intel SDM volume 1, 3.4.1). Called by the parser of
+// AT&T operands.
 #include "symbol/x86_registers.h"
 
 #include <algorithm>
@@ -62,6 +62,16 @@ std::optional<RegisterName> find_register(std::string_view name) {
         if (name == family.name8_high) return RegisterName{family.reg, 1, 8};
     }
     return find_numbered(name);
+}
+
+std::optional<RegisterName> find_i386_register(std::string_view name) {
+    // Intel SDM volume 1, 3.4.1.1: without REX prefixes there are eight registers, and only the
+    // first four have names for their bytes.
+    auto found = find_register(name);
+    if (!found || found->bytes == 8 || found->reg > TR_REG_RSP) return std::nullopt;
+    const bool has_bytes = found->reg <= TR_REG_RBX;
+    if (found->bytes == 1 && !has_bytes) return std::nullopt;
+    return found;
 }
 
 }  // namespace tracer

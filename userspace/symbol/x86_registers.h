@@ -16,7 +16,10 @@ struct RegisterName {
     uint8_t shift = 0;  // bits to the right: 8 for %ah, %bh, %ch, %dh
 };
 
-// General registers in all widths, %rip and %eip.
+// General registers of x86-64 in all widths, %rip and %eip.
 [[nodiscard]] std::optional<RegisterName> find_register(std::string_view name);
+
+// Those that i386 has, under the numbers of the x86-64 registers they are the lower half of.
+[[nodiscard]] std::optional<RegisterName> find_i386_register(std::string_view name);
 
 }  // namespace tracer

@@ -3,71 +3,17 @@
 // Operands compiled to read operations, checked by running those on fake registers and memory.
 #include "symbol/usdt_operand.h"
 
+#include "unit/symbol/fake_machine.h"
+
 #include <array>
-#include <cstring>
 #include <fstream>
-#include <map>
 
 #include <gtest/gtest.h>
 
 namespace tracer {
 namespace {
 
-// What the kernel side does with an argument (abi/probe.h), for integers.
-class FakeMachine {
-public:
-    std::array<uint64_t, TR_REG_COUNT> registers{};
-    std::map<uint64_t, uint8_t> memory;
-
-    void store(uint64_t address, uint64_t value, size_t bytes) {
-        for (size_t i = 0; i < bytes; ++i) {
-            memory[address + i] = static_cast<uint8_t>(value >> (8 * i));
-        }
-    }
-
-    std::optional<uint64_t> run(const tr_arg& arg) const {
-        uint64_t acc = 0;
-        for (size_t i = 0; i < arg.op_count; ++i) {
-            const auto& op = arg.ops[i];
-            const auto imm = static_cast<uint64_t>(op.imm);
-            switch (op.code) {
-                case TR_OP_CONST:
-                    acc = imm;
-                    break;
-                case TR_OP_REG:
-                    acc = (registers.at(op.reg) >> op.shift) + imm;
-                    break;
-                case TR_OP_INDEX:
-                    acc += registers.at(op.reg) << op.shift;
-                    break;
-                case TR_OP_LOAD: {
-                    auto loaded = load(acc + imm, op.bytes);
-                    if (!loaded) return std::nullopt;
-                    acc = *loaded;
-                    break;
-                }
-                default:
-                    return std::nullopt;
-            }
-        }
-        const unsigned unused_bits = 64 - 8u * arg.bytes;
-        if (arg.form == TR_ARG_SIGNED) {
-            return static_cast<uint64_t>(static_cast<int64_t>(acc << unused_bits) >> unused_bits);
-        }
-        return acc << unused_bits >> unused_bits;
-    }
-
-private:
-    std::optional<uint64_t> load(uint64_t address, size_t bytes) const {
-        uint64_t value = 0;
-        for (size_t i = 0; i < bytes; ++i) {
-            auto found = memory.find(address + i);
-            if (found == memory.end()) return std::nullopt;
-            value |= static_cast<uint64_t>(found->second) << (8 * i);
-        }
-        return value;
-    }
-};
+using test::FakeMachine;
 
 constexpr uint64_t kLocation = 0x1234;       // of the site, link-time
 constexpr uint64_t kLoadBias = 0x7f0000000;  // where the file is mapped
@@ -230,6 +176,37 @@ TEST_F(UsdtOperand, ReadsThreadLocalMemory) {
     EXPECT_EQ(read("8@%fs:8(%rdi)"), 702u);
 }
 
+TEST_F(UsdtOperand, ReadsThreadLocalMemoryBehindALoadedBase) {
+    machine.store(0x10000 - 24, 703, 8);
+    EXPECT_EQ(read("8@per_thread@tpoff(%rbx)"), 703u);
+    machine.store(0x10000 - 24 + 3 * 8 + 8, 704, 8);
+    EXPECT_EQ(read("8@8+per_thread@tpoff(%rbx,%rdi,8)"), 704u);
+    machine.store(0x50000 - 24 + 4, 705, 4);
+    EXPECT_EQ(read("4@%fs:per_thread@tpoff+4"), 705u);
+    machine.store(0x50000 - 24 + 3 * 4, 706, 4);
+    EXPECT_EQ(read("4@%fs:per_thread@tpoff(,%rdi,4)"), 706u);
+    EXPECT_EQ(read("-8@$per_thread@tpoff"), static_cast<uint64_t>(-24));
+}
+
+// The kernel saves no vector registers for a probe: att_operand.cpp says how that was found out.
+TEST_F(UsdtOperand, SaysThatVectorRegistersCannotBeRead) {
+    for (auto text : {"4f@%xmm0", "8f@%xmm15", "8@%mm1", "8f@%st(0)", "4f@%ymm31", "8@%k1"}) {
+        EXPECT_NE(refuse(text).find("vector register"), std::string::npos) << text;
+    }
+    EXPECT_TRUE(compile_usdt_operand("8f@%xmm0", {}).is_float);
+}
+
+TEST_F(UsdtOperand, RefusesSizesThatAreNoValues) {
+    EXPECT_NE(refuse("16@(%rax)").find("a value of 16 bytes"), std::string::npos);
+    EXPECT_NE(refuse("16f@(%rax)").find("floating-point number of 16 bytes"), std::string::npos);
+    EXPECT_NE(refuse("2f@%ax").find("floating-point number of 2 bytes"), std::string::npos);
+    EXPECT_NE(refuse("-3@%eax").find("a value of 3 bytes"), std::string::npos);
+    EXPECT_NE(refuse("0@%eax").find("a value of 0 bytes"), std::string::npos);
+    EXPECT_NE(refuse("8f@%eax").find("float in a register of 4"), std::string::npos);
+    EXPECT_NE(refuse("4f@%ax").find("float in a register of 2"), std::string::npos);
+    EXPECT_EQ(compile_usdt_operand("4f@%rax", {}).bytes, 4);
+}
+
 TEST_F(UsdtOperand, MarksFloats) {
     auto half = compile_usdt_operand("4f@%edx", {});
     EXPECT_TRUE(half.is_readable() && half.is_float);
@@ -251,7 +228,10 @@ TEST_F(UsdtOperand, RefusesWhatCannotBeReadAndSaysWhy) {
     EXPECT_NE(refuse("8@16(%rip)").find("without a symbol"), std::string::npos);
     EXPECT_NE(refuse("8@counter@GOTPCREL(%rip)").find("relocation"), std::string::npos);
     EXPECT_NE(refuse("8@%fs:unknown@tpoff").find("unknown"), std::string::npos);
-    EXPECT_NE(refuse("16@%xmm0").find("not a number"), std::string::npos);
+    EXPECT_NE(refuse("8@%gs:0").find("not the segment"), std::string::npos);
+    EXPECT_NE(refuse("8@counter@ntpoff(%rax)").find("relocation"), std::string::npos);
+    EXPECT_NE(refuse("8@per_thread@tpoff").find("without %fs"), std::string::npos);
+    EXPECT_NE(refuse("8@per_thread@tpoff(%rip)").find("without %fs"), std::string::npos);
     EXPECT_NE(refuse("8@(%rax,%rdi,3)").find("scale"), std::string::npos);
     for (auto text : {"",
                       "@",
@@ -267,6 +247,10 @@ TEST_F(UsdtOperand, RefusesWhatCannotBeReadAndSaysWhy) {
                       "8@-(%rax",
                       "-@%rax",
                       "8@(,,)",
+                      "8@%fs:%rax",
+                      "8@[rax]",
+                      "8@(%rax]",
+                      "99999@%rax",
                       "8@(%rax,%rip)",
                       "8@a+b",
                       "8@$99999999999999999999",

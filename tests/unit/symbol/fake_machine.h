@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/abi/probe.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace tracer::test {
+
+// What the kernel side does with an argument (abi/probe.h), for integers.
+class FakeMachine {
+public:
+    std::array<uint64_t, TR_REG_COUNT> registers{};
+    std::map<uint64_t, uint8_t> memory;
+    // If set, the memory instead of `memory`.
+    std::function<uint8_t(uint64_t)> byte_at;
+
+    void store(uint64_t address, uint64_t value, size_t bytes) {
+        for (size_t i = 0; i < bytes; ++i) {
+            memory[address + i] = static_cast<uint8_t>(value >> (8 * i));
+        }
+    }
+
+    // nullopt where an address holds nothing.
+    [[nodiscard]] std::optional<uint64_t> load(uint64_t address, size_t bytes) const {
+        uint64_t value = 0;
+        for (size_t i = 0; i < bytes; ++i) {
+            const auto byte = load_byte(address + i);
+            if (!byte) return std::nullopt;
+            value |= static_cast<uint64_t>(*byte) << (8 * i);
+        }
+        return value;
+    }
+
+    [[nodiscard]] std::optional<uint64_t> run(const tr_arg& arg) const {
+        uint64_t acc = 0;
+        for (size_t i = 0; i < arg.op_count; ++i) {
+            const auto& op = arg.ops[i];
+            const auto imm = static_cast<uint64_t>(op.imm);
+            switch (op.code) {
+                case TR_OP_CONST:
+                    acc = imm;
+                    break;
+                case TR_OP_REG:
+                    acc = (registers.at(op.reg) >> op.shift) + imm;
+                    break;
+                case TR_OP_INDEX:
+                    acc += registers.at(op.reg) << op.shift;
+                    break;
+                case TR_OP_LOAD: {
+                    auto loaded = load(acc + imm, op.bytes);
+                    if (!loaded) return std::nullopt;
+                    acc = *loaded;
+                    break;
+                }
+                default:
+                    return std::nullopt;
+            }
+        }
+        return extend(acc, arg.bytes, arg.form == TR_ARG_SIGNED);
+    }
+
+    // The low bytes of a value, extended to 64 bits.
+    [[nodiscard]] static uint64_t extend(uint64_t value, unsigned bytes, bool is_signed) {
+        const unsigned unused_bits = 64 - 8 * bytes;
+        if (!is_signed) return value << unused_bits >> unused_bits;
+        return static_cast<uint64_t>(static_cast<int64_t>(value << unused_bits) >> unused_bits);
+    }
+
+private:
+    [[nodiscard]] std::optional<uint8_t> load_byte(uint64_t address) const {
+        if (byte_at) return byte_at(address);
+        auto found = memory.find(address);
+        if (found == memory.end()) return std::nullopt;
+        return found->second;
+    }
+};
+
+}  // namespace tracer::test
