@@ -5,11 +5,13 @@
 // and some functions of C's library do not survive. Called by compile_probes.
 #include "probe/caret.h"
 #include "probe/compile_context.h"
+#include "probe/function_names.h"
 #include "probe/nearest.h"
 #include "probe/return_harm.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -52,26 +54,47 @@ private:
         functions_seen_ += symbols->functions().size();
         if (catches_return()) find_return_harms(*symbols);
         std::set<uint64_t> taken;
-        for (const auto& function : symbols->functions()) {
-            if (!wildcard_matches(spec_.name, function.name)) continue;
+        std::vector<NamedFunction> found;
+        for (auto& function : find_functions(*symbols, demangle_context(file.elf()), spec_.name)) {
             // Two names of one function: the first in order stands for both.
-            if (!taken.insert(function.file_offset).second) continue;
+            if (!taken.insert(function.symbol->file_offset).second) continue;
             TR_ASSIGN(const bool is_usable, check_function(file, function));
-            if (!is_usable) {
+            if (is_usable) {
+                found.push_back(std::move(function));
+            } else {
                 ++left_out_;
-                continue;
             }
-            if (catches_return() && file.elf().has_cxx_exceptions()) {
-                context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
-                                                                function.file_offset);
-            }
-            ProbeSite site;
-            site.file = file.file();
-            site.file_offset = function.file_offset + spec_.symbol_offset;
-            found_[{std::string(base_name(site.file.shown_path)), function.name + offset_text()}]
-                .push_back(site);
         }
+        if (!has_wildcard(spec_.name)) tell_of_several(file, found);
+        for (const auto& function : found) add_site(file, function);
         return {};
+    }
+
+    void add_site(const ProbeFile& file, const NamedFunction& function) {
+        if (catches_return() && file.elf().has_cxx_exceptions()) {
+            context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
+                                                            function.symbol->file_offset);
+        }
+        ProbeSite site;
+        site.file = file.file();
+        site.file_offset = function.symbol->file_offset + spec_.symbol_offset;
+        found_[{std::string(base_name(site.file.shown_path)), function.name.bare + offset_text()}]
+            .push_back(site);
+    }
+
+    // A name without its parameters may be that of several functions.
+    void tell_of_several(const ProbeFile& file, const std::vector<NamedFunction>& found) const {
+        constexpr size_t kNamesMax = 5;
+        std::set<std::string> names;
+        for (const auto& function : found) names.insert(function.name.full);
+        if (names.size() < 2) return;
+        const size_t count = names.size();
+        while (names.size() > kNamesMax) names.erase(std::prev(names.end()));
+        context_.builder.warn(fmt::format(
+            "{} is {} functions of {}, and all are probed{}: {}; one is named with its parameters, "
+            "in double quotes",
+            spec_.name, count, file.file().shown_path, count > kNamesMax ? ", among them" : "",
+            fmt::join(names, "; ")));
     }
 
     // By place, because a harmless name may stand for the same function.
@@ -102,7 +125,9 @@ private:
         return {};
     }
 
-    Result<bool> check_function(const ProbeFile& file, const FunctionSymbol& function) {
+    Result<bool> check_function(const ProbeFile& file, const NamedFunction& named) {
+        const auto& function = *named.symbol;
+        const auto& name = named.name.bare;
         const auto& path = file.file().shown_path;
         std::string harm;
         if (catches_return() && file.elf().is_ghc() && is_haskell_code(function.name)) {
@@ -114,23 +139,23 @@ private:
         if (!harm.empty()) {
             if (!has_wildcard(spec_.name)) {
                 return fail(ErrorCode::missing_feature,
-                            fmt::format("{} in {}: {}", function.name, path, harm),
+                            fmt::format("{} in {}: {}", name, path, harm),
                             "use u: to record entries");
             }
-            context_.warnings.leave_out(harm, probe_text(spec_, {}, function.name));
+            context_.warnings.leave_out(harm, probe_text(spec_, {}, name));
             return false;
         }
         if (spec_.symbol_offset != 0) {
             const uint64_t bytes = function.bytes;
             if (spec_.symbol_offset >= bytes && bytes != 0) {
                 return fail(ErrorCode::usage,
-                            fmt::format("{} in {} is {} bytes long; +{:#x} lies behind it",
-                                        function.name, path, bytes, spec_.symbol_offset));
+                            fmt::format("{} in {} is {} bytes long; +{:#x} lies behind it", name,
+                                        path, bytes, spec_.symbol_offset));
             }
             context_.builder.warn(fmt::format(
                 "{}+{:#x} must be the first byte of an instruction: elsewhere the probe breaks "
                 "the program",
-                function.name, spec_.symbol_offset));
+                name, spec_.symbol_offset));
             if (!spec_.args.empty()) {
                 context_.builder.warn(fmt::format(
                     "{}: arguments are read as they lie at the function's entry", spec_.text));
@@ -143,7 +168,7 @@ private:
                         fmt::format("{} lies behind the end of {}", spec_.text, path));
         }
         return check_site(spec_, file, function.file_offset + spec_.symbol_offset,
-                          probe_text(spec_, {}, function.name), context_);
+                          probe_text(spec_, {}, name), context_);
     }
 
     // Likeness is only measured now: it costs more than the search itself.
@@ -152,7 +177,12 @@ private:
         for (auto* file : searched_) {
             auto symbols = file->symbols();
             if (!symbols) continue;
-            for (const auto& function : (*symbols)->functions()) nearest.offer(function.name);
+            const auto context = demangle_context(file->elf());
+            for (const auto& symbol : (*symbols)->functions()) {
+                const auto function = name_function(symbol, context);
+                nearest.offer(symbol.name);
+                if (function.is_mangled()) nearest.offer(function.name.bare);
+            }
         }
         return nearest.hint();
     }
