@@ -8,6 +8,7 @@
 
 #include <csetjmp>
 #include <libiberty/demangle.h>
+#include <utility>
 
 namespace tracer {
 
@@ -53,6 +54,18 @@ std::optional<DemangledName> demangle_rust(const std::string& symbol) {
     return DemangledName{name, name};
 }
 
+// libstdc++ marks what returns its newer strings and lists ("title[abi:cxx11]"): no source says it.
+std::string without_abi_tags(std::string name) {
+    constexpr std::string_view kTag = "[abi:";
+    // Each turn takes a tag out.
+    for (auto begin = name.find(kTag); begin != std::string::npos; begin = name.find(kTag, begin)) {
+        const auto end = name.find(']', begin);
+        if (end == std::string::npos) break;
+        name.erase(begin, end - begin + 1);
+    }
+    return name;
+}
+
 std::optional<DemangledName> demangle_cxx(const std::string& symbol) {
     // Behind the first '.' stands what compilers add to the names of clones and parts: libiberty
     // spells it with spaces and, without parameters, drops it.
@@ -63,7 +76,8 @@ std::optional<DemangledName> demangle_cxx(const std::string& symbol) {
         run_demangler(cplus_demangle_v3_callback, mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP);
     auto bare = run_demangler(cplus_demangle_v3_callback, mangled, DMGL_ANSI);
     if (full.empty() || bare.empty()) return std::nullopt;
-    return DemangledName{full + suffix, bare + suffix};
+    return DemangledName{without_abi_tags(std::move(full)) + suffix,
+                         without_abi_tags(std::move(bare)) + suffix};
 }
 
 }  // namespace

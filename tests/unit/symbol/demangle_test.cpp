@@ -34,6 +34,11 @@ TEST(Demangle, CxxTemplatesHaveNoReturnType) {
     EXPECT_EQ(bare("_ZN2ns1fIiEEvT_"), "ns::f<int>");
 }
 
+TEST(Demangle, CxxHasNoMarksOfTheLibrary) {
+    EXPECT_EQ(full("_ZNK2ns5Class5titleB5cxx11Ei"), "ns::Class::title(int) const");
+    EXPECT_EQ(bare("_ZNK2ns5Class5titleB5cxx11Ei"), "ns::Class::title");
+}
+
 TEST(Demangle, CxxPartsOfAFunctionKeepTheirMark) {
     EXPECT_EQ(full("_ZN2ns1fEi.cold"), "ns::f(int).cold");
     EXPECT_EQ(bare("_ZN2ns1fEi.cold"), "ns::f.cold");
