@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every operand form and size of USDT arguments, against what the program itself says it passed.
+#include "root/expected_hits.h"
 #include "root/recording.h"
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
@@ -47,21 +48,6 @@ std::vector<std::string> probe_options(const std::string& variant) {
     return options;
 }
 
-void expect_same_hit(const FxtFile& file, const FxtEvent& event, const nlohmann::json& expected) {
-    for (size_t i = 0; i < expected.size(); i++) {
-        const std::string name = "arg" + std::to_string(i);
-        const FxtValue* value = file.find(event.arguments, name);
-        ASSERT_NE(value, nullptr) << event.name << " has no " << name;
-        const bool is_cut = file.find(event.arguments, name + "_cut") != nullptr;
-        EXPECT_TRUE(same_value(*value, expected.at(i), is_cut))
-            << event.name << " " << name << ": recorded " << to_text(*value) << ", passed "
-            << expected.at(i);
-        const bool too_long =
-            expected.at(i).is_string() && expected.at(i).get<std::string>().size() > 255;
-        EXPECT_EQ(is_cut, too_long) << event.name << " " << name;
-    }
-}
-
 class MatrixRecorded : public testing::TestWithParam<std::string> {};
 
 TEST_P(MatrixRecorded, EveryArgumentAndCountIsThatOfTheProgram) {
@@ -80,17 +66,7 @@ TEST_P(MatrixRecorded, EveryArgumentAndCountIsThatOfTheProgram) {
     expect_sound(*recorded);
     expect_nothing_lost(*recorded);
 
-    std::map<std::string, uint64_t> counts = count_by_name(recorded->file, "matrix");
-    for (const nlohmann::json& probe : *passed) {
-        const std::string name = probe.at("probe");
-        EXPECT_EQ(counts[name], probe.at("hits").get<uint64_t>()) << name;
-        counts.erase(name);
-        const auto events = events_of(recorded->file, name);
-        for (size_t i = 0; i < events.size() && i < probe.at("args").size(); i++) {
-            expect_same_hit(recorded->file, *events[i], probe.at("args").at(i));
-        }
-    }
-    EXPECT_TRUE(counts.empty()) << "recorded and never hit: " << counts.begin()->first;
+    expect_hits(recorded->file, "matrix", *passed);
 }
 
 TEST_P(MatrixRecorded, SemaphoresRiseOnceASiteAndFallBack) {

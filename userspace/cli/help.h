@@ -27,7 +27,7 @@ Probes:
   u:PATH:symbol[+off]           a function's entry        ur:PATH:symbol   its return
   span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
-  u:app:"ns::f(int)", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
+  u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
 )";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps one growing JSON text a probe. Used by usdt_matrix, on one thread; memory lasts until the
+ * Keeps one growing JSON text a probe. Used by usdt_matrix and generated_matrix, on one thread; memory lasts until the
  * program ends. Running out of memory ends the program: a test then sees no results.
  */
 #include "hit_log.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES_MAX 128
+#define PROBES_MAX 1024
 
 struct probe_log {
     const char* probe;
