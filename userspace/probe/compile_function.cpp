@@ -51,6 +51,7 @@ private:
     Status search_file(ProbeFile& file) {
         TR_TRY(check_file(file));
         TR_ASSIGN(const auto* symbols, file.symbols());
+        for (const auto& remark : symbols->remarks()) context_.builder.warn(remark);
         functions_seen_ += symbols->functions().size();
         if (catches_return()) find_return_harms(*symbols);
         std::set<uint64_t> taken;

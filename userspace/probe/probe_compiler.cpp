@@ -127,7 +127,7 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                                   const TargetFiles& files,
                                   const CompileOptions& options) {
     PlanBuilder builder;
-    ProbeFiles opened;
+    ProbeFiles opened(options.debug_files);
     CompileWarnings warnings;
     const CompileContext context{files, options, opened, builder, warnings};
     for (const auto& spec : specs) {

@@ -4,6 +4,7 @@
 #include "probe/attach_plan.h"
 #include "probe/probe_spec.h"
 #include "probe/target_files.h"
+#include "symbol/debug_file.h"
 #include "symbol/tracefs.h"
 #include "tracer/base/result.h"
 
@@ -17,6 +18,7 @@ struct CompileOptions {
     // A probe on a lone 5-byte nop is turned by Linux 6.18 into a call that kills children forked
     // after the first hit and overwrites the red zone: refused unless the kernel was found sound.
     bool allow_nop5 = false;
+    DebugFileSearch debug_files;
     size_t programs_max = 65536;  // the room of the kernel side's table
 };
 

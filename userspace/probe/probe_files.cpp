@@ -17,7 +17,7 @@ Result<const UsdtNotes*> ProbeFile::notes() {
 
 Result<const SymbolTable*> ProbeFile::symbols() {
     if (!symbols_) {
-        TR_ASSIGN(symbols_, SymbolTable::load(elf_));
+        TR_ASSIGN(symbols_, SymbolTable::load(elf_, debug_files_));
     }
     return &*symbols_;
 }
@@ -61,7 +61,7 @@ Result<ProbeFile*> ProbeFiles::open(const TargetFile& file, ElfScope scope) {
         std::get<2>(content) = "device " + std::to_string(elf.identity().device);
     }
     auto& slot = by_content_[std::move(content)];
-    if (!slot) slot = std::make_unique<ProbeFile>(file, std::move(elf));
+    if (!slot) slot = std::make_unique<ProbeFile>(file, std::move(elf), debug_files_);
     by_path_[file.open_path] = slot.get();
     return slot.get();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "probe/target_files.h"
+#include "symbol/debug_file.h"
 #include "symbol/elf_file.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
@@ -19,7 +20,8 @@ namespace tracer {
 // One file that probes are looked for in, read as far as was asked so far.
 class ProbeFile {
 public:
-    ProbeFile(TargetFile file, ElfFile elf) : file_(std::move(file)), elf_(std::move(elf)) {}
+    ProbeFile(TargetFile file, ElfFile elf, DebugFileSearch debug_files)
+        : file_(std::move(file)), elf_(std::move(elf)), debug_files_(std::move(debug_files)) {}
 
     [[nodiscard]] const TargetFile& file() const { return file_; }
     [[nodiscard]] const ElfFile& elf() const { return elf_; }
@@ -34,6 +36,7 @@ private:
 
     TargetFile file_;
     ElfFile elf_;
+    DebugFileSearch debug_files_;
     std::optional<UsdtNotes> notes_;
     std::optional<SymbolTable> symbols_;
 };
@@ -41,6 +44,10 @@ private:
 // The files opened so far, by path; each content once.
 class ProbeFiles {
 public:
+    ProbeFiles() = default;
+    // `debug_files`: where the names of stripped files are looked for.
+    explicit ProbeFiles(DebugFileSearch debug_files) : debug_files_(std::move(debug_files)) {}
+
     // The file, owned here. Two paths to one file give the same object: the same inode through two
     // mounts has two device numbers (overlayfs), so inode, size and build-id decide. One object
     // must be asked with one scope only.
@@ -49,6 +56,7 @@ public:
 
 private:
     using Content = std::tuple<uint64_t, uint64_t, std::string>;
+    DebugFileSearch debug_files_;
     std::map<std::string, ProbeFile*> by_path_;
     std::map<Content, std::unique_ptr<ProbeFile>> by_content_;
 };

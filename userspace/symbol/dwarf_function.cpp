@@ -224,8 +224,10 @@ Result<FunctionArguments> DwarfInfo::function_at(uint64_t address) const {
     return FunctionReader(session_, die, address).run();
 }
 
-Result<FunctionArguments> read_function_arguments(const ElfFile& file, uint64_t address) {
-    TR_ASSIGN(const auto info, DwarfInfo::open(file));
+Result<FunctionArguments> read_function_arguments(const ElfFile& file,
+                                                  uint64_t address,
+                                                  const DebugFileSearch& search) {
+    TR_ASSIGN(const auto info, DwarfInfo::open(file, search));
     return info.function_at(address);
 }
 

@@ -4,6 +4,7 @@
 // instruction. For probes whose text names arguments as the source does (arg:name).
 #pragma once
 
+#include "symbol/debug_file.h"
 #include "symbol/dwarf_type.h"
 #include "symbol/elf_file.h"
 #include "tracer/abi/probe.h"
@@ -66,7 +67,8 @@ struct FunctionArguments {
 class DwarfInfo {
 public:
     // not_found, with the cure as hint, when neither the file nor a debug file has any.
-    [[nodiscard]] static Result<DwarfInfo> open(const ElfFile& file);
+    [[nodiscard]] static Result<DwarfInfo> open(const ElfFile& file,
+                                                const DebugFileSearch& search = {});
 
     DwarfInfo(DwarfInfo&&) noexcept;
     DwarfInfo& operator=(DwarfInfo&&) noexcept;
@@ -86,6 +88,7 @@ private:
 
 // DwarfInfo::open and function_at in one, for a single question.
 [[nodiscard]] Result<FunctionArguments> read_function_arguments(const ElfFile& file,
-                                                                uint64_t address);
+                                                                uint64_t address,
+                                                                const DebugFileSearch& search = {});
 
 }  // namespace tracer

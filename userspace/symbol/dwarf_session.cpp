@@ -5,8 +5,6 @@
 // the readers of types and of functions.
 #include "symbol/dwarf_session.h"
 
-#include "symbol/symbol_table.h"
-
 #include <cerrno>
 #include <dwarf.h>
 #include <fcntl.h>
@@ -75,14 +73,13 @@ Status open_session(DwarfSession& session, const std::string& path) {
 }
 
 // The file that holds debug information for `file`: itself, or its separate debug file.
-Result<std::string> debug_holder(const ElfFile& file) {
+Result<std::string> debug_holder(const ElfFile& file, const DebugFileSearch& search) {
     if (has_debug_info(file)) return file.name();
-    const auto path = debug_file_path(file.build_id());
-    if (!path.empty()) {
-        const auto debug = ElfFile::open(path);
-        if (debug && debug->build_id() == file.build_id() && has_debug_info(*debug)) return path;
-    }
-    return fail(ErrorCode::not_found, fmt::format("{} has no debug information", file.name()),
+    const auto debug = find_debug_file(file, search);
+    if (debug.file && has_debug_info(*debug.file)) return debug.file->name();
+    return fail(ErrorCode::not_found,
+                fmt::format("{} has no debug information{}{}", file.name(),
+                            debug.refused.empty() ? "" : "; ", fmt::join(debug.refused, "; ")),
                 std::string(kHint));
 }
 
@@ -93,8 +90,8 @@ DwarfInfo::Session::~Session() {
     if (elf != nullptr) elf_end(elf);
 }
 
-Result<DwarfInfo> DwarfInfo::open(const ElfFile& file) {
-    TR_ASSIGN(const auto path, debug_holder(file));
+Result<DwarfInfo> DwarfInfo::open(const ElfFile& file, const DebugFileSearch& search) {
+    TR_ASSIGN(const auto path, debug_holder(file, search));
     auto session = std::make_shared<Session>();
     TR_TRY(open_session(*session, path));
     return DwarfInfo(std::move(session));

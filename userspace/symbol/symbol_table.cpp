@@ -23,13 +23,7 @@ constexpr uint64_t kNameBytesMax = 512ull << 20;
 
 }  // namespace
 
-std::string debug_file_path(std::string_view build_id) {
-    if (build_id.size() < 4) return {};
-    return fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2),
-                       build_id.substr(2));
-}
-
-Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
+Result<SymbolTable> SymbolTable::load(const ElfFile& file, const DebugFileSearch& search) {
     if (!file.is_native()) {
         return fail(ErrorCode::bad_input, fmt::format("{}: symbols of {} files are not read",
                                                       file.name(), file.machine_name()));
@@ -43,17 +37,7 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
         TR_TRY(table.add_table(file, section, file));
         has_full_table |= section.type == SHT_SYMTAB;
     }
-    const auto debug_path = has_full_table ? std::string{} : debug_file_path(file.build_id());
-    if (!debug_path.empty()) {
-        // Absent or unreadable debug files leave what the file itself says.
-        auto debug = ElfFile::open(debug_path);
-        if (debug && debug->build_id() == file.build_id()) {
-            for (const auto& section : debug->sections()) {
-                if (section.type != SHT_SYMTAB || ++tables > kTablesMax) continue;
-                TR_TRY(table.add_table(*debug, section, file));
-            }
-        }
-    }
+    if (!has_full_table) TR_TRY(table.add_separate_tables(file, search));
     auto key = [](const FunctionSymbol& symbol) { return std::tie(symbol.vaddr, symbol.name); };
     auto& functions = table.functions_;
     std::sort(functions.begin(), functions.end(),
@@ -63,6 +47,20 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
                     [&](const auto& left, const auto& right) { return key(left) == key(right); }),
         functions.end());
     return table;
+}
+
+Status SymbolTable::add_separate_tables(const ElfFile& file, const DebugFileSearch& search) {
+    auto debug = find_debug_file(file, search);
+    remarks_ = std::move(debug.refused);
+    // Absent or unreadable debug files leave what the file itself says.
+    if (!debug.file) debug.file = read_mini_debug_info(file);
+    if (!debug.file) return {};
+    size_t tables = 0;
+    for (const auto& section : debug.file->sections()) {
+        if (section.type != SHT_SYMTAB || ++tables > kTablesMax) continue;
+        TR_TRY(add_table(*debug.file, section, file));
+    }
+    return {};
 }
 
 Status SymbolTable::add_table(const ElfFile& holder,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "symbol/debug_file.h"
 #include "symbol/elf_file.h"
 
 #include <cstdint>
@@ -20,11 +21,12 @@ struct FunctionSymbol {
     uint64_t file_offset = 0;
 };
 
-// The defined symbols of a file: .symtab, .dynsym, and .symtab of its separate debug file when that
-// is installed (Debian strips what it ships).
+// The defined symbols of a file: .symtab, .dynsym, and for a stripped one .symtab of its separate
+// debug file, else the names left in it under xz (Debian strips what it ships).
 class SymbolTable {
 public:
-    [[nodiscard]] static Result<SymbolTable> load(const ElfFile& file);
+    [[nodiscard]] static Result<SymbolTable> load(const ElfFile& file,
+                                                  const DebugFileSearch& search = {});
 
     // In order of address, then name; each (name, address) once.
     [[nodiscard]] const std::vector<FunctionSymbol>& functions() const { return functions_; }
@@ -35,6 +37,9 @@ public:
 
     // Offset of a thread-local symbol inside its module's storage.
     [[nodiscard]] std::optional<uint64_t> thread_local_of(std::string_view name) const;
+
+    // Debug files that were found and not used, with the reasons.
+    [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
 
     [[nodiscard]] bool empty() const { return functions_.empty() && addresses_.empty(); }
 
@@ -49,16 +54,15 @@ private:
     [[nodiscard]] Status add_table(const ElfFile& holder,
                                    const ElfSection& section,
                                    const ElfFile& file);
+    [[nodiscard]] Status add_separate_tables(const ElfFile& file, const DebugFileSearch& search);
     static void add_place(Places& places, const std::string& name, uint64_t value, bool is_global);
     static std::optional<uint64_t> find(const Places& places, std::string_view name);
 
     uint64_t name_bytes_ = 0;  // taken so far, against a hostile file
     std::vector<FunctionSymbol> functions_;
+    std::vector<std::string> remarks_;
     Places addresses_;
     Places thread_locals_;
 };
-
-// The separate debug file of a build-id as Debian installs it; empty for no build-id.
-[[nodiscard]] std::string debug_file_path(std::string_view build_id);
 
 }  // namespace tracer
