@@ -11,7 +11,7 @@
  */
 #include "emit.bpf.h"
 #include "filter.bpf.h"
-#include "readops.bpf.h"
+#include "strings.bpf.h"
 
 /* What one run of a handler is about. */
 struct tr_run {
@@ -23,47 +23,6 @@ struct tr_run {
 	uint32_t id;
 };
 
-/* Copies a NUL-ended string into the record; returns its slot's value, 0 if unreadable. */
-static __always_inline uint64_t tr_copy_string(void *record, struct tr_arg *arg,
-					       uint64_t address, uint32_t strings,
-					       uint32_t string_bytes)
-{
-	uint64_t offset = arg->string_offset;
-	uint64_t room = arg->string_bytes_max;
-	uint64_t flags = 0;
-	long copied;
-
-	/*
-	 * The loader compiled both within these bounds, but the verifier must see it: without the
-	 * barriers clang merges the tests into one subtraction, and it answers "R1 min value is
-	 * outside of the allowed memory range".
-	 */
-	barrier_var(offset);
-	if (offset > TR_STRINGS_OFFSET + (strings - 1) * string_bytes)
-		return 0;
-	barrier_var(room);
-	if (room > string_bytes)
-		return 0;
-	if (arg->form == TR_ARG_KERNEL_STRING)
-		copied = bpf_probe_read_kernel_str(record + offset, room, (void *)address);
-	else
-		copied = bpf_probe_read_user_str(record + offset, room, (void *)address);
-	if (copied <= 0)
-		return 0;
-	/* A full buffer ends in a NUL of the helper's: was the next byte the string's own end? */
-	if (copied == room) {
-		char next = 1;
-
-		if (arg->form == TR_ARG_KERNEL_STRING)
-			bpf_probe_read_kernel(&next, 1, (void *)(address + room - 1));
-		else
-			bpf_probe_read_user(&next, 1, (void *)(address + room - 1));
-		if (next)
-			flags = (uint64_t)TR_STRING_CUT << 32;
-	}
-	return flags | (uint64_t)(copied - 1) << 16 | offset;
-}
-
 static __always_inline long tr_read_argument(const struct tr_run *run, struct tr_arg *arg,
 					     struct tr_value *read)
 {
@@ -73,12 +32,25 @@ static __always_inline long tr_read_argument(const struct tr_run *run, struct tr
 }
 
 /*
- * Fills a hit's slots; returns the mask of arguments that could not be read. The mask grows in the
- * record itself: in a register its known bits would make each path through the arguments another
- * state for the verifier ("BPF program is too large").
+ * In a header's flags while its slots are filled: a missing argument may lie on a page that can be
+ * faulted in.
+ */
+#define TR_FLAG_RETRY 0x8000U
+#define TR_MISSING_MASK ((1U << TR_ARGS_MAX) - 1)
+
+/* The page at 0 is nobody's: what a walk through a NULL pointer meets never becomes readable. */
+static __always_inline uint32_t tr_missing_flags(uint32_t i, uint64_t address)
+{
+	return 1U << i | (address >= 4096 ? TR_FLAG_RETRY : 0);
+}
+
+/*
+ * Fills a hit's slots; returns the mask of arguments that could not be read, and TR_FLAG_RETRY. The
+ * mask grows in the record itself: in a register its known bits would make each path through the
+ * arguments another state for the verifier ("BPF program is too large").
  */
 static __always_inline uint32_t tr_fill(struct tr_record_header *header, const struct tr_run *run,
-					uint32_t slots, uint32_t strings, uint32_t string_bytes)
+					uint32_t slots, uint32_t bytes, uint32_t room)
 {
 	uint64_t *args = (void *)header + sizeof(*header);
 	struct tr_probe *probe = run->probe;
@@ -92,14 +64,18 @@ static __always_inline uint32_t tr_fill(struct tr_record_header *header, const s
 
 		if (i >= probe->arg_count)
 			break;
-		if (arg->form == TR_ARG_UNREADABLE || tr_read_argument(run, arg, &read)) {
+		if (arg->form == TR_ARG_UNREADABLE) {
 			header->flags |= 1U << i;
+		} else if (tr_read_argument(run, arg, &read)) {
+			header->flags |= tr_missing_flags(i, read.address);
 		} else if (arg->form <= TR_ARG_SIGNED) {
 			value = tr_extend(read.value, arg->bytes, arg->form == TR_ARG_SIGNED);
-		} else if (strings) {
-			value = tr_copy_string(header, arg, read.value, strings, string_bytes);
-			if (!value)
-				header->flags |= 1U << i;
+		} else if (room) {
+			value = tr_copy_string(header, arg, &read, bytes, room);
+			if (value == TR_NO_STRING) {
+				header->flags |= tr_missing_flags(i, read.value);
+				value = 0;
+			}
 		}
 		args[i] = value;
 	}
@@ -107,19 +83,19 @@ static __always_inline uint32_t tr_fill(struct tr_record_header *header, const s
 }
 
 /*
- * One try at one shape. Returns the mask of missing arguments; with `may_retry` a record with
- * missing ones is given up (TR_KIND_none).
+ * One try at one shape. Returns the mask of missing arguments that another try may find; with
+ * `may_retry` a record that lacks such is given up (TR_KIND_none).
  */
 static __always_inline uint32_t tr_emit_hit(const struct tr_run *run, bool may_retry,
-					    uint32_t bytes, uint32_t strings,
-					    uint32_t string_bytes)
+					    uint32_t bytes, uint32_t room)
 {
 	uint32_t slots = bytes >= TR_STRINGS_OFFSET ? TR_ARGS_MAX : (bytes - 32) / 8;
 	uint32_t cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct tr_ring_state *state = bpf_map_lookup_elem(&ring_states, &cpu);
 	struct tr_record_header *header;
-	uint32_t missing, seq;
+	uint32_t flags, seq;
+	bool retry;
 
 	if (!ring || !state)
 		return 0;
@@ -130,21 +106,23 @@ static __always_inline uint32_t tr_emit_hit(const struct tr_run *run, bool may_r
 	header->tgid = run->pid_tgid >> 32;
 	header->tid = run->pid_tgid;
 	header->cpu = cpu;
-	missing = tr_fill(header, run, slots, strings, string_bytes);
-	header->kind = may_retry && missing ? TR_KIND_none : TR_KIND_hit;
+	flags = tr_fill(header, run, slots, bytes, room);
+	retry = may_retry && flags & TR_FLAG_RETRY;
+	header->flags = flags & TR_MISSING_MASK;
+	header->kind = retry ? TR_KIND_none : TR_KIND_hit;
 	seq = header->seq;
 	bpf_ringbuf_submit(header, tr_wake_flags(ring, seq));
-	return missing;
+	return retry ? flags & TR_MISSING_MASK : 0;
 }
 
 /* The shapes without strings. */
 static __always_inline uint32_t tr_emit_integers(const struct tr_run *run, bool may_retry)
 {
 	switch (run->probe->shape) {
-#define TR_EMIT_SHAPE(number, name, bytes, strings, string_bytes) \
-	case number:                                              \
-		if (strings == 0)                                 \
-			return tr_emit_hit(run, may_retry, bytes, strings, string_bytes); \
+#define TR_EMIT_SHAPE(number, name, bytes, room)                         \
+	case number:                                                     \
+		if (room == 0)                                           \
+			return tr_emit_hit(run, may_retry, bytes, room); \
 		return 0;
 		TR_RECORD_SHAPES(TR_EMIT_SHAPE)
 #undef TR_EMIT_SHAPE
@@ -155,9 +133,9 @@ static __always_inline uint32_t tr_emit_integers(const struct tr_run *run, bool 
 static __always_inline uint32_t tr_emit_any(const struct tr_run *run, bool may_retry)
 {
 	switch (run->probe->shape) {
-#define TR_EMIT_SHAPE(number, name, bytes, strings, string_bytes) \
-	case number:                                              \
-		return tr_emit_hit(run, may_retry, bytes, strings, string_bytes);
+#define TR_EMIT_SHAPE(number, name, bytes, room) \
+	case number:                             \
+		return tr_emit_hit(run, may_retry, bytes, room);
 		TR_RECORD_SHAPES(TR_EMIT_SHAPE)
 #undef TR_EMIT_SHAPE
 	}
@@ -199,28 +177,46 @@ static __always_inline int tr_hit_integers(struct pt_regs *regs)
 	return 0;
 }
 
-/* Makes the pages resident that the probe's missing arguments lie on. */
+/* Faults in the pages on which something of at most a page that begins at `address` may lie. */
+static __always_inline long tr_touch_pages(uint64_t address)
+{
+	char byte;
+	long error = bpf_copy_from_user(&byte, 1, (void *)address);
+
+	bpf_copy_from_user(&byte, 1, (void *)(address | 4095) + 1);
+	return error;
+}
+
+/*
+ * Makes the pages resident that a missing argument lies on. Global, so that the verifier looks at
+ * it once and not for each argument.
+ */
+__noinline int tr_touch_argument(struct pt_regs *ctx, struct tr_arg *arg)
+{
+	struct tr_value read = {};
+	long error = -1;
+	uint32_t step;
+
+	if (!arg || arg->form == TR_ARG_UNREADABLE)
+		return 0;
+	/* Each page may hold a pointer to another that is missing too. */
+	for (step = 0; step < TR_OPS_MAX; step++) {
+		error = tr_eval(ctx, arg, &read);
+		if (!error || tr_touch_pages(read.address))
+			break;
+	}
+	if (!error && arg->form > TR_ARG_SIGNED)
+		tr_touch_pages(read.value);
+	return 0;
+}
+
 static __always_inline void tr_touch(const struct tr_run *run, uint32_t missing)
 {
 	uint32_t i;
 
 	for (i = 0; i < TR_ARGS_MAX; i++) {
-		struct tr_arg *arg = &run->probe->args[i];
-		struct tr_value read = {};
-		char byte;
-
-		if (!(missing >> i & 1))
-			continue;
-		if (tr_eval(run->regs, arg, &read)) {
-			bpf_copy_from_user(&byte, 1, (void *)read.address);
-			/* The page may hold a pointer to another that is missing too. */
-			if (tr_eval(run->regs, arg, &read))
-				continue;
-		}
-		if (arg->form != TR_ARG_USER_STRING)
-			continue;
-		bpf_copy_from_user(&byte, 1, (void *)read.value);
-		bpf_copy_from_user(&byte, 1, (void *)(read.value | 4095) + 1);
+		if (missing >> i & 1)
+			tr_touch_argument(run->regs, &run->probe->args[i]);
 	}
 }
 

@@ -58,14 +58,21 @@ static __always_inline long tr_load(uint64_t *value, uint64_t address, uint32_t 
 	return error;
 }
 
+struct tr_value {
+	uint64_t value;
+	uint64_t length;  /* TR_ARG_*_BYTES: of the string at `value`, not extended yet */
+	uint64_t address; /* the one that could not be read, when it fails */
+};
+
 /*
  * Runs one argument's ops. `regs` is NULL in a tracepoint, `record` (its own record's address) 0
  * elsewhere: both are known when the program is compiled. Returns non-zero if memory could not be
- * read; *address is then where.
+ * read; out->address is then where.
  */
 static __always_inline long tr_run_ops(const struct tr_arg *arg, struct pt_regs *regs,
-				       uint64_t record, uint64_t *value, uint64_t *address)
+				       uint64_t record, struct tr_value *out)
 {
+	bool has_length = false;
 	uint64_t acc = 0;
 	int i;
 
@@ -90,8 +97,8 @@ static __always_inline long tr_run_ops(const struct tr_arg *arg, struct pt_regs 
 				acc += tr_read_register(regs, op->reg) << (op->shift & 63);
 			break;
 		case TR_OP_LOAD:
-			*address = acc + op->imm;
-			if (tr_load(&acc, *address, op->bytes, false))
+			out->address = acc + op->imm;
+			if (tr_load(&acc, out->address, op->bytes, false))
 				return -1;
 			break;
 		case TR_OP_KLOAD:
@@ -105,9 +112,20 @@ static __always_inline long tr_run_ops(const struct tr_arg *arg, struct pt_regs 
 				acc = record + (acc & 0xffff);
 			}
 			break;
+		case TR_OP_ADD:
+			acc += op->imm;
+			break;
+		case TR_OP_LENGTH:
+			out->value = acc;
+			has_length = true;
+			acc = 0;
+			break;
 		}
 	}
-	*value = acc;
+	if (has_length)
+		out->length = acc;
+	else
+		out->value = acc;
 	return 0;
 }
 
@@ -115,23 +133,18 @@ static __always_inline long tr_run_ops(const struct tr_arg *arg, struct pt_regs 
  * tr_run_ops as a global function: the verifier looks at it once instead of once for each argument
  * of each shape, without which the handlers of strings are "too large" (1,000,000 instructions).
  */
-struct tr_value {
-	uint64_t value;
-	uint64_t address; /* the one that could not be read, when it fails */
-};
-
 __noinline long tr_eval(struct pt_regs *ctx, struct tr_arg *arg, struct tr_value *out)
 {
 	if (!arg || !out)
 		return -1;
-	return tr_run_ops(arg, ctx, 0, &out->value, &out->address);
+	return tr_run_ops(arg, ctx, 0, out);
 }
 
 __noinline long tr_eval_record(uint64_t record, struct tr_arg *arg, struct tr_value *out)
 {
 	if (!arg || !out)
 		return -1;
-	return tr_run_ops(arg, NULL, record, &out->value, &out->address);
+	return tr_run_ops(arg, NULL, record, out);
 }
 
 /* Extends the low bytes of a value to 64 bits. */

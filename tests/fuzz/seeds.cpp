@@ -143,11 +143,14 @@ int write_all(const std::filesystem::path& root) {
         write_seeds(root / "fxt_records_fuzz", make_fxt_choices()) &&
         write_seeds(root / "decoder_fuzz", make_record_streams()) &&
         write_seeds(root / "elf_notes_fuzz", make_programs()) &&
-        write_seeds(root / "probe_spec_fuzz",
-                    {bytes_of("usdt:/usr/bin/app:provider:name"),
-                     bytes_of("u:app:handle+16(arg0:str, n=arg1:u32)"),
-                     bytes_of("ur:/a:\"f(int)\"(ret:s64)"), bytes_of("span:app:handle*"),
-                     bytes_of("t:sched:sched_switch(prev_pid:s32)")}) &&
+        write_seeds(
+            root / "probe_spec_fuzz",
+            {bytes_of("usdt:/usr/bin/app:provider:name"),
+             bytes_of("u:app:f(x=*(*(arg0+8)-0x10):u32/x, arg1:str[*(arg2):u32,64])"),
+             bytes_of("span:app:f(arg:r->a.b:str[64+], arg3/map(0=read,-1=\"no op\"), ret)"),
+             bytes_of("u:app:handle+16(arg0:str, n=arg1:u32)"),
+             bytes_of("ur:/a:\"f(int)\"(ret:s64)"), bytes_of("span:app:handle*"),
+             bytes_of("t:sched:sched_switch(prev_pid:s32)")}) &&
         write_seeds(root / "usdt_operand_fuzz",
                     {bytes_of("-4@%edi 8@-8(%rbp) 8@counter+8(%rip)"),
                      bytes_of("4@$-7 1@%ah 2@(%rax,%rbx,4) 8f@%xmm0"),

@@ -22,7 +22,7 @@ void expect_same_hit(const FxtFile& file, const FxtEvent& event, const nlohmann:
         const std::string name = "arg" + std::to_string(i);
         const FxtValue* value = file.find(event.arguments, name);
         ASSERT_NE(value, nullptr) << event.name << " has no " << name;
-        const bool is_cut = file.find(event.arguments, name + "_cut") != nullptr;
+        const bool is_cut = file.find(event.arguments, name + "_bytes") != nullptr;
         EXPECT_TRUE(same_value(*value, expected.at(i), is_cut))
             << event.name << " " << name << ": recorded " << to_text(*value) << ", passed "
             << expected.at(i);

@@ -21,6 +21,12 @@ std::string spell_all(std::span<const model::Value> values) {
     return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+std::string cut_mark(const model::Value& value) {
+    if (!value.is_cut) return "";
+    if (value.bits == 0) return "...";
+    return fmt::format("...({}{})", value.bits, value.is_longer ? "+" : "");
+}
+
 std::string_view name_of(model::SpanEndCause cause) {
     switch (cause) {
         case model::SpanEndCause::returned:
@@ -74,7 +80,7 @@ std::string spell(const model::Value& value) {
         case model::ValueType::pointer:
             return fmt::format("{:#x}", value.bits);
         case model::ValueType::string:
-            return fmt::format("'{}'{}", value.text, value.is_cut ? "..." : "");
+            return fmt::format("'{}'{}", value.text, cut_mark(value));
     }
     return "";
 }

@@ -79,7 +79,8 @@ private:
     bool in_batch_ = false;
 };
 
-// "7", "-1", "0.5", "true", "0x10", "'text'", "'cut'...", "?" (missing).
+// "7", "-1", "0.5", "true", "0x10", "'text'", "'cut'...", "'cut'...(500)" with its true length, "+"
+// behind a lower bound of that, "?" (missing).
 [[nodiscard]] std::string spell(const model::Value& value);
 
 }  // namespace tracer::test

@@ -27,6 +27,7 @@ using Json = nlohmann::json;
 // More elements than this of one kind are no recording of ours; bounds what a hostile file costs.
 constexpr size_t kElementsMax = 1U << 20;
 constexpr size_t kPointArgumentsMax = 15;
+constexpr size_t kValueNamesMax = 1024;
 
 template <typename Enum, size_t N>
 using Names = std::array<std::pair<Enum, std::string_view>, N>;
@@ -107,7 +108,15 @@ private:
 Json arguments_to_json(const std::vector<model::Argument>& arguments) {
     Json list = Json::array();
     for (const model::Argument& argument : arguments) {
-        list.push_back(Json::array({argument.name, name_of(kValueTypes, argument.type)}));
+        Json element = Json::array({argument.name, name_of(kValueTypes, argument.type)});
+        if (!argument.names.empty()) {
+            Json names = Json::array();
+            for (const model::ValueName& known : argument.names) {
+                names.push_back(Json::array({known.bits, known.name}));
+            }
+            element.push_back(std::move(names));
+        }
+        list.push_back(std::move(element));
     }
     return list;
 }
@@ -214,6 +223,21 @@ Status read_strings(const Json& object, const char* key, std::vector<std::string
     return {};
 }
 
+// In the order of their values, which a look-up relies on.
+Status read_value_names(const Json& list, const char* key, std::vector<model::ValueName>& out) {
+    constexpr std::string_view kExpected = "with names as a list of [value, name] in order";
+    if (!list.is_array() || list.size() > kValueNamesMax) return malformed(key, kExpected);
+    for (const Json& element : list) {
+        const bool is_pair = element.is_array() && element.size() == 2 &&
+                             element[0].is_number_unsigned() && element[1].is_string();
+        if (!is_pair) return malformed(key, kExpected);
+        model::ValueName known{element[0].get<uint64_t>(), element[1].get<std::string>()};
+        if (!out.empty() && known.bits <= out.back().bits) return malformed(key, kExpected);
+        out.push_back(std::move(known));
+    }
+    return {};
+}
+
 Result<std::vector<model::Argument>> read_arguments(const Json& object, const char* key) {
     TR_ASSIGN(const Json* list, read_list(object, key, 0));
     std::vector<model::Argument> arguments;
@@ -222,11 +246,14 @@ Result<std::vector<model::Argument>> read_arguments(const Json& object, const ch
         return malformed(key, fmt::format("at most {} long", kPointArgumentsMax));
     }
     for (const Json& element : *list) {
-        if (!element.is_array() || element.size() != 2 || !element[0].is_string()) {
-            return malformed(key, "a list of [name, type]");
+        if (!element.is_array() || element.size() < 2 || element.size() > 3 ||
+            !element[0].is_string()) {
+            return malformed(key, "a list of [name, type] and [name, type, names]");
         }
         TR_ASSIGN(const auto type, read_enum(element[1], kValueTypes, key));
-        arguments.push_back({element[0].get<std::string>(), type});
+        model::Argument argument{element[0].get<std::string>(), type};
+        if (element.size() == 3) TR_TRY(read_value_names(element[2], key, argument.names));
+        arguments.push_back(std::move(argument));
     }
     return arguments;
 }

@@ -9,7 +9,9 @@
 #include "tracer/base/byte_cursor.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 namespace tracer {
 
@@ -75,16 +77,22 @@ void StaleBytes::clear_hit(std::span<std::byte> record,
                            uint16_t unreadable) const {
     const Layout layout = probe_id < layouts_.size() ? layouts_[probe_id] : Layout{};
     size_t used = sizeof(tr_record_header) + layout.slot_count * sizeof(uint64_t);
-    // Strings lie in the order of their slots, each in room that is larger than most.
+    // Strings lie in any order, each in room that is larger than most.
+    std::array<std::pair<size_t, size_t>, TR_ARGS_MAX> strings{};
+    size_t string_count = 0;
     for (size_t i = 0; i < layout.slot_count; ++i) {
         const bool is_string = (layout.strings >> i & 1) != 0 && (unreadable >> i & 1) == 0;
         const size_t slot_offset = sizeof(tr_record_header) + i * sizeof(uint64_t);
         tr_string_slot slot{};
         if (!is_string || slot_offset + sizeof(slot) > record.size()) continue;
         std::memcpy(&slot, record.data() + slot_offset, sizeof(slot));
-        const size_t end = size_t{slot.offset} + slot.bytes;
-        if (slot.offset < used || end > record.size()) continue;
-        zero(record, used, slot.offset);
+        strings.at(string_count++) = {slot.offset, size_t{slot.offset} + slot.bytes};
+    }
+    std::sort(strings.begin(), strings.begin() + static_cast<long>(string_count));
+    for (size_t i = 0; i < string_count; ++i) {
+        const auto [begin, end] = strings.at(i);
+        if (begin < used || end > record.size()) continue;
+        zero(record, used, begin);
         used = end;
     }
     zero(record, used, record.size());

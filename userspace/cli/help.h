@@ -30,6 +30,8 @@ Probes:
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
+  (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk structures, count
+  text, name values, and name a function's parameters where debug information knows them
 )";
 
 inline constexpr std::string_view kRecordFooter =

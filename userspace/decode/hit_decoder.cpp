@@ -191,6 +191,10 @@ bool RecordDecoder::read_string(Bytes bytes, uint64_t raw_slot, model::Value& ou
     // A string_view over bytes is the one cast that the language allows for reading text in place.
     out.text = {static_cast<const char*>(static_cast<const void*>(text.data())), text.size()};
     out.is_cut = (slot.flags & TR_STRING_CUT) != 0;
+    out.is_longer = (slot.flags & TR_STRING_AT_LEAST) != 0;
+    // A length that the text here contradicts is none.
+    const uint64_t length = slot.flags >> TR_STRING_LENGTH_SHIFT;
+    out.bits = out.is_cut && length >= slot.bytes ? length : 0;
     if (out.is_cut) ++counters_.strings_cut;
     return true;
 }

@@ -206,13 +206,9 @@ private:
             args.push_back({"ret", "ret", ArgType::s64, 0});
         }
         for (const auto& arg : args) {
-            if (arg.operand == "ret") {
-                TR_ASSIGN(auto argument, argument_of_return(spec_, arg));
-                return_arguments_.push_back(std::move(argument));
-            } else {
-                TR_ASSIGN(auto argument, argument_of_function(spec_, arg));
-                arguments_.push_back(std::move(argument));
-            }
+            TR_ASSIGN(auto argument, argument_of_function(spec_, arg));
+            auto& list = arg.operand == "ret" ? return_arguments_ : arguments_;
+            list.push_back(std::move(argument));
         }
         return {};
     }

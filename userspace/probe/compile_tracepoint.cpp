@@ -62,18 +62,13 @@ private:
         // it missing.
         const bool is_pattern = has_wildcard(spec_.name) || has_wildcard(spec_.provider);
         for (const auto& arg : wanted) {
-            const auto* field = find_field(format, arg.operand);
-            if (field == nullptr) {
-                if (!is_pattern) return no_field(format, arg);
-                site.arguments.push_back(missing_argument(arg.label));
-                continue;
-            }
-            auto argument = argument_of_field(spec_, arg, *field, category == "syscalls");
+            if (!is_pattern) TR_TRY(check_fields(format, arg));
+            auto argument = argument_of_field(spec_, arg, format, category == "syscalls");
             if (!argument && !is_pattern) return tl::unexpected(std::move(argument).error());
             if (!argument) {
-                context_.builder.warn(fmt::format("{}:{}: {} ({}) is no {}; left out", category,
-                                                  name, field->name, field->type,
-                                                  arg_type_name(arg.type)));
+                context_.builder.warn(
+                    fmt::format("{}:{}: {} ({}) is no {}; left out", category, name, arg.operand,
+                                find_field(format, arg.operand)->type, wanted_form(arg)));
             }
             site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
@@ -98,11 +93,12 @@ private:
         return wanted;
     }
 
-    static const TracepointField* find_field(const TracepointFormat& format,
-                                             std::string_view name) {
-        auto found = std::find_if(format.fields.begin(), format.fields.end(),
-                                  [&](const TracepointField& field) { return field.name == name; });
-        return found == format.fields.end() ? nullptr : &*found;
+    Status check_fields(const TracepointFormat& format, const ArgSpec& arg) const {
+        if (find_field(format, arg.operand) == nullptr) return no_field(format, arg);
+        for (const auto& length : arg.length) {
+            if (find_field(format, length.operand) == nullptr) return no_field(format, length);
+        }
+        return {};
     }
 
     tl::unexpected<Error> no_field(const TracepointFormat& format, const ArgSpec& arg) const {

@@ -166,16 +166,20 @@ private:
             return wanted;
         }
         for (const auto& arg : spec_.args) {
-            const size_t index = argument_index(arg);
-            if ((index < count || is_pattern()) && index < TR_ARGS_MAX) continue;
-            return fail_at(
-                spec_.text, arg.text_offset, arg.operand.size(),
-                index < count
-                    ? fmt::format("only the first {} arguments can be read", TR_ARGS_MAX)
-                    : fmt::format("{} has {} argument{}", name, count, count == 1 ? "" : "s"),
-                count == 0 ? "" : fmt::format("they are numbered from arg0"));
+            TR_TRY(check_index(arg, name, count));
+            for (const auto& length : arg.length) TR_TRY(check_index(length, name, count));
         }
         return spec_.args;
+    }
+
+    Status check_index(const ArgSpec& arg, const std::string& name, size_t count) const {
+        const size_t index = argument_index(arg);
+        if ((index < count || is_pattern()) && index < TR_ARGS_MAX) return {};
+        return fail_at(
+            spec_.text, arg.text_offset, arg.operand.size(),
+            index < count ? fmt::format("only the first {} arguments can be read", TR_ARGS_MAX)
+                          : fmt::format("{} has {} argument{}", name, count, count == 1 ? "" : "s"),
+            count == 0 ? "" : fmt::format("they are numbered from arg0"));
     }
 
     Result<ProbeSite> resolve(const FoundSite& found, const std::vector<ArgSpec>& wanted) const {
@@ -191,27 +195,28 @@ private:
                 note.provider, note.name, site.file.shown_path));
         }
         for (const auto& arg : wanted) {
-            const size_t index = argument_index(arg);
-            if (index >= found.operands.size()) {
-                site.arguments.push_back(missing_argument(arg.label));
-                continue;
-            }
-            const auto& operand = found.operands[index];
-            if (!operand.is_readable()) {
-                context_.builder.warn(fmt::format("{}:{} in {}: arg{} ({}) cannot be read: {}",
-                                                  note.provider, note.name, site.file.shown_path,
-                                                  index, operand.text, operand.reason));
-            }
-            auto argument = argument_of_operand(spec_, arg, operand);
+            warn_of_unreadable(found, arg);
+            for (const auto& length : arg.length) warn_of_unreadable(found, length);
+            auto argument = argument_of_operand(spec_, arg, found.operands);
             if (!argument && !is_pattern()) return tl::unexpected(std::move(argument).error());
             if (!argument) {
-                context_.builder.warn(fmt::format("{}:{} in {}: arg{} ({}) is no {}; left out",
-                                                  note.provider, note.name, site.file.shown_path,
-                                                  index, operand.text, arg_type_name(arg.type)));
+                const size_t index = argument_index(arg);
+                context_.builder.warn(fmt::format(
+                    "{}:{} in {}: arg{} ({}) is no {}; left out", note.provider, note.name,
+                    site.file.shown_path, index, found.operands.at(index).text, wanted_form(arg)));
             }
             site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
         return site;
+    }
+
+    void warn_of_unreadable(const FoundSite& found, const ArgSpec& arg) const {
+        const size_t index = argument_index(arg);
+        if (index >= found.operands.size() || found.operands[index].is_readable()) return;
+        const auto& operand = found.operands[index];
+        context_.builder.warn(fmt::format(
+            "{}:{} in {}: arg{} ({}) cannot be read: {}", found.note->provider, found.note->name,
+            found.file->file().shown_path, index, operand.text, operand.reason));
     }
 
     const ProbeSpec& spec_;

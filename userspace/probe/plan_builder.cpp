@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,22 +21,24 @@ namespace {
 struct RecordShape {
     tr_record_shape shape;
     size_t args_max;
-    size_t strings_max;
+    size_t room_max;     // of one string
+    size_t others_room;  // of all strings but the largest
 };
 
 // In order of size; the first that fits is taken.
 constexpr std::array kShapes = {
-#define TR_SHAPE_ROW(number, name, bytes, strings, string_bytes)                          \
-    RecordShape{TR_SHAPE_##name,                                                          \
-                (strings) != 0 ? size_t{TR_ARGS_MAX}                                      \
-                               : ((bytes) - sizeof(tr_record_header)) / sizeof(uint64_t), \
-                strings},
+#define TR_SHAPE_ROW(number, name, bytes, room)                                        \
+    RecordShape{TR_SHAPE_##name,                                                       \
+                (room) != 0 ? size_t{TR_ARGS_MAX}                                      \
+                            : ((bytes) - sizeof(tr_record_header)) / sizeof(uint64_t), \
+                room, (room) != 0 ? (bytes)-TR_STRINGS_OFFSET - (room) : 0},
     TR_RECORD_SHAPES(TR_SHAPE_ROW)
 #undef TR_SHAPE_ROW
 };
 
 bool is_string(const tr_arg& arg) {
-    return arg.form == TR_ARG_USER_STRING || arg.form == TR_ARG_KERNEL_STRING;
+    return arg.form != TR_ARG_UNSIGNED && arg.form != TR_ARG_SIGNED &&
+           arg.form != TR_ARG_UNREADABLE;
 }
 
 // One load through the stack pointer reads the frame that runs: its page is in memory. Any other
@@ -50,22 +53,54 @@ bool loads_beyond_the_stack(const tr_arg& arg) {
     return !is_frame;
 }
 
-// Chooses the record's shape and gives each string its place in it.
-void lay_out(tr_probe& program) {
-    auto* end = program.args + program.arg_count;
-    const auto strings = static_cast<size_t>(std::count_if(program.args, end, is_string));
+std::vector<tr_arg*> strings_of(tr_probe& program) {
+    std::vector<tr_arg*> strings;
+    for (auto* arg = program.args; arg != program.args + program.arg_count; ++arg) {
+        if (is_string(*arg)) strings.push_back(arg);
+    }
+    // A shape's largest string lies last (abi/probe.h).
+    std::ranges::stable_sort(strings, {}, &tr_arg::string_bytes_max);
+    return strings;
+}
+
+size_t room_of(std::span<tr_arg* const> strings) {
+    size_t room = 0;
+    for (const auto* arg : strings) room += arg->string_bytes_max;
+    return room;
+}
+
+// Cuts the strings' room to what fits into `room`: evenly, and what the small ones leave goes to
+// the large ones. In order of size.
+void share_room(std::span<tr_arg* const> strings, size_t room) {
+    for (size_t i = 0; i < strings.size(); ++i) {
+        const size_t even = room / (strings.size() - i);
+        auto& own = strings[i]->string_bytes_max;
+        own = static_cast<uint16_t>(std::min<size_t>(own, even));
+        room -= own;
+    }
+}
+
+// Chooses the record's shape and gives each string its place in it. True: strings have less room
+// than was asked for.
+bool lay_out(tr_probe& program) {
+    const auto strings = strings_of(program);
+    const std::span<tr_arg* const> others(strings.data(), strings.empty() ? 0 : strings.size() - 1);
+    const size_t largest = strings.empty() ? 0 : strings.back()->string_bytes_max;
+    const bool must_share = room_of(others) > kShapes.back().others_room;
+    if (must_share) share_room(others, kShapes.back().others_room);
+    const size_t others_room = room_of(others);
     const auto* shape = std::find_if(kShapes.begin(), kShapes.end(), [&](const RecordShape& row) {
-        return row.args_max >= program.arg_count && row.strings_max >= strings;
+        return row.args_max >= program.arg_count && row.room_max >= largest &&
+               row.others_room >= others_room;
     });
     TR_CHECK(shape != kShapes.end());
     program.shape = static_cast<uint16_t>(shape->shape);
     uint16_t offset = TR_STRINGS_OFFSET;
-    for (auto* arg = program.args; arg != end; ++arg) {
-        if (!is_string(*arg)) continue;
+    for (auto* arg : strings) {
         arg->string_offset = offset;
-        if (arg->string_bytes_max == 0) arg->string_bytes_max = TR_STRING_BYTES;
-        offset = static_cast<uint16_t>(offset + TR_STRING_BYTES);
+        offset = static_cast<uint16_t>(offset + arg->string_bytes_max);
     }
+    return must_share;
 }
 
 tr_arg stack_pointer() {
@@ -106,7 +141,7 @@ ProbeIdentity identity_of_probe(const ProbeSpec& spec,
     identity.is_pattern = has_wildcard(spec.name) || has_wildcard(spec.provider);
     identity.has_args = spec.has_args;
     for (const auto& arg : spec.args) {
-        identity.args += fmt::format("{}={}:{},", arg.label, arg.operand, arg_type_name(arg.type));
+        identity.args += fmt::format("{}={},", arg.label, argument_text(arg));
     }
     return identity;
 }
@@ -172,6 +207,7 @@ std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& 
     for (const auto* list : lists) {
         for (size_t i = 0; i < list->size(); ++i) {
             settled[i].name = (*list)[i].label;
+            if (settled[i].names.empty()) settled[i].names = (*list)[i].names;
             settled[i].type = widest(settled[i].type, (*list)[i].type);
         }
     }
@@ -204,7 +240,10 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
             definition.f32_slots = static_cast<uint16_t>(definition.f32_slots | (1u << i));
         }
     }
-    lay_out(program);
+    if (lay_out(program)) {
+        warn(fmt::format("{}: its texts together are larger than a record; they share {} bytes",
+                         identity.spec, TR_RECORD_BYTES_MAX - TR_STRINGS_OFFSET));
+    }
     plan_.programs.push_back(program);
     plan_.probes.push_back(std::move(definition));
     return probe_id;

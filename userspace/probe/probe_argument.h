@@ -8,7 +8,10 @@
 #include "tracer/base/result.h"
 #include "tracer/model/definition.h"
 
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tracer {
 
@@ -18,35 +21,42 @@ struct ProbeArgument {
     tr_arg arg{};
     model::ValueType type = model::ValueType::none;  // none: cannot be read at this site
     bool is_f32 = false;  // type is f64, the record holds a 4-byte float's bits
+    std::vector<model::ValueName> names = {};
 };
 
 // The type that a note's operand has by itself, as `list` spells it.
 [[nodiscard]] ArgType type_of_operand(const CompiledOperand& operand);
 
+// Null: the tracepoint has no field of that name.
+[[nodiscard]] const TracepointField* find_field(const TracepointFormat& format,
+                                                std::string_view name);
+
 // The type of a tracepoint's field; automatic for one that cannot be read as a value.
 [[nodiscard]] ArgType type_of_field(const TracepointField& field);
 
-// `wanted` overrides the operand's own type. Usage errors point into spec.text.
+// The argument `wanted` of a site whose note has these operands. `wanted` overrides their own
+// types. One that the site lacks, or that cannot be read there, is missing. Usage errors point into
+// spec.text.
 [[nodiscard]] Result<ProbeArgument> argument_of_operand(const ProbeSpec& spec,
                                                         const ArgSpec& wanted,
-                                                        const CompiledOperand& operand);
+                                                        std::span<const CompiledOperand> operands);
 
-// Of a function's argument by the System V ABI (argN), at its first instruction.
+// Of a function's argument by the System V ABI (argN), at its first instruction, or of its return
+// value (ret), when it has returned.
 [[nodiscard]] Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
                                                          const ArgSpec& wanted);
-
-// Of a function's return value (ret).
-[[nodiscard]] Result<ProbeArgument> argument_of_return(const ProbeSpec& spec,
-                                                       const ArgSpec& wanted);
 
 // `is_system_call`: pointers of the record are the calling process's own.
 [[nodiscard]] Result<ProbeArgument> argument_of_field(const ProbeSpec& spec,
                                                       const ArgSpec& wanted,
-                                                      const TracepointField& field,
+                                                      const TracepointFormat& format,
                                                       bool is_system_call);
 
 // An argument that holds nothing, for sites that lack it.
 [[nodiscard]] ProbeArgument missing_argument(std::string label);
+
+// What the place of `arg` has to be, for messages: its type, or an address.
+[[nodiscard]] std::string_view wanted_form(const ArgSpec& arg);
 
 // N of "argN"; the parser made sure of its form.
 [[nodiscard]] size_t argument_index(const ArgSpec& arg);

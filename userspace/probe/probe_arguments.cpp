@@ -4,12 +4,11 @@
 // argument exists is the compiler's question. Called by probe_spec.cpp.
 #include "probe/probe_arguments.h"
 
+#include "probe/probe_operand.h"
 #include "tracer/abi/event.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -17,9 +16,8 @@ namespace tracer {
 
 namespace {
 
-// Six are in registers (System V ABI for x86-64, 3.2.3), further ones on the stack, where no bound
-// is known: as many of those as make up what one probe records at most.
-constexpr size_t kFunctionArgumentsMax = TR_ARGS_MAX;
+constexpr size_t kNamesMax = 64;
+constexpr size_t kNameBytesMax = 64;
 
 struct TypeName {
     std::string_view word;
@@ -42,20 +40,12 @@ constexpr std::array<TypeName, 13> kTypes{{
     {"str", ArgType::string},
 }};
 
-bool is_word_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+bool is_unsigned(ArgType type) {
+    return type == ArgType::u8 || type == ArgType::u16 || type == ArgType::u32;
 }
 
-// N of "argN", written without needless zeros.
-std::optional<size_t> argument_number(std::string_view text) {
-    constexpr std::string_view kPrefix = "arg";
-    if (!text.starts_with(kPrefix)) return std::nullopt;
-    text.remove_prefix(kPrefix.size());
-    size_t number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
-    if (text.size() > 1 && text[0] == '0') return std::nullopt;
-    return number;
+bool is_no_integer(ArgType type) {
+    return type == ArgType::f32 || type == ArgType::f64 || type == ArgType::string;
 }
 
 class ArgumentsParser {
@@ -81,35 +71,174 @@ private:
     Status parse_argument() {
         text_.skip_spaces();
         ArgSpec arg;
-        auto word = text_.take_word();
-        text_.skip_spaces();
-        if (text_.accept('=')) {
-            TR_TRY(check_label(word));
-            arg.label = word.text;
+        ProbeToken word;
+        word.offset = text_.position();
+        if (text_.is_at('*')) {
+            TR_TRY(parse_operand(text_, spec_.kind, nullptr, arg));
+        } else {
+            word = text_.take_until(kOperandEnds);
             text_.skip_spaces();
-            word = text_.take_word();
-            text_.skip_spaces();
+            const bool has_label = text_.accept('=');
+            if (has_label) {
+                TR_TRY(check_label(word));
+                arg.label = word.text;
+                text_.skip_spaces();
+                word.offset = text_.position();
+            }
+            TR_TRY(parse_operand(text_, spec_.kind, has_label ? nullptr : &word, arg));
         }
-        TR_TRY(check_operand(word));
-        arg.operand = word.text;
-        arg.text_offset = word.offset;
-        if (arg.label.empty()) arg.label = arg.operand;
+        word.length = text_.position() - word.offset;
+        if (arg.label.empty()) arg.label = default_label(arg);
+        text_.skip_spaces();
         if (text_.accept(':')) {
             text_.skip_spaces();
             TR_TRY(take_type(arg));
+            text_.skip_spaces();
         }
+        if (text_.accept('/')) TR_TRY(take_format(arg));
         return add_argument(std::move(arg), word);
     }
 
+    // Readers of traces take a '.' in a name for a path.
+    static std::string default_label(const ArgSpec& arg) {
+        if (!arg.is_parameter) return operand_text(arg);
+        auto named = arg;
+        for (auto& member : named.members) member.is_behind_pointer = true;
+        return operand_text(named).erase(arg.walk.size() * 2, std::string_view("arg:").size());
+    }
+
     Status take_type(ArgSpec& arg) {
-        const auto word = text_.take_word();
+        const auto word = text_.take_until(kOperandEnds);
         for (const auto& type : kTypes) {
             if (word.text != type.word) continue;
             arg.type = type.type;
-            return {};
+            if (arg.type != ArgType::string || !text_.accept('[')) return {};
+            return take_room(arg);
         }
         return text_.error_at(word, "expected a type",
-                              "types: s8 s16 s32 s64 u8 u16 u32 u64 ptr bool f32 f64 str");
+                              "types: s8 s16 s32 s64 u8 u16 u32 u64 ptr bool f32 f64 str "
+                              "str[bytes] str[bytes+] str[operand]");
+    }
+
+    // What stands in the brackets of str[...]; '[' was taken.
+    Status take_room(ArgSpec& arg) {
+        text_.skip_spaces();
+        const size_t begin = text_.position();
+        if (!text_.at_end() && text_.text()[begin] >= '0' && text_.text()[begin] <= '9') {
+            TR_TRY(take_room_bytes(arg));
+            arg.text_form = text_.accept('+') ? TextForm::ended : TextForm::array;
+        } else {
+            TR_TRY(take_length(arg));
+        }
+        text_.skip_spaces();
+        if (text_.accept(']')) return {};
+        return text_.error_here("expected ']'",
+                                "str[64], str[4096+], or the text's length: str[arg1]");
+    }
+
+    Status take_room_bytes(ArgSpec& arg) {
+        const auto word = text_.take_until(kOperandEnds);
+        const auto bytes = parse_number(word.text);
+        if (!bytes || *bytes == 0 || *bytes > kTextRoomMax) {
+            return text_.error_at(word, fmt::format("expected 1 to {} bytes", kTextRoomMax));
+        }
+        arg.text_bytes = static_cast<uint32_t>(*bytes);
+        text_.skip_spaces();
+        return {};
+    }
+
+    Status take_length(ArgSpec& arg) {
+        ArgSpec length;
+        TR_TRY(parse_operand(text_, spec_.kind, nullptr, length));
+        if ((length.operand == "ret" && !length.is_parameter) !=
+                (arg.operand == "ret" && !arg.is_parameter) &&
+            spec_.kind == ProbeKind::span) {
+            return fail_at(text_.text(), length.text_offset, length.operand.size(),
+                           "a text and its length must be read at the same end of a span");
+        }
+        if (text_.accept(':')) {
+            const size_t begin = text_.position();
+            TR_TRY(take_type(length));
+            if (is_no_integer(length.type)) {
+                return fail_at(text_.text(), begin, text_.position() - begin,
+                               "a length is an integer");
+            }
+        }
+        text_.skip_spaces();
+        if (text_.accept(',')) {
+            text_.skip_spaces();
+            TR_TRY(take_room_bytes(arg));
+        }
+        arg.text_form = TextForm::counted;
+        arg.length.push_back(std::move(length));
+        return {};
+    }
+
+    // '/' was taken.
+    Status take_format(ArgSpec& arg) {
+        text_.skip_spaces();
+        const auto word = text_.take_until(kOperandEnds);
+        const bool is_map = word.text == "map";
+        if (!is_map && word.text != "x") {
+            return text_.error_at(word, "expected a format",
+                                  "formats: /x (hexadecimal), /map(0=read,1=write)");
+        }
+        if (is_no_integer(arg.type)) {
+            return text_.error_at(word, fmt::format("/{} is for integers", word.text));
+        }
+        if (!is_map) {
+            arg.is_hex = true;
+            return {};
+        }
+        if (!text_.accept('(')) {
+            return text_.error_here("expected '(' after map", "for example /map(0=read,1=write)");
+        }
+        // Each turn takes at least a number.
+        while (true) {
+            TR_TRY(take_value_name(arg));
+            text_.skip_spaces();
+            if (text_.accept(')')) break;
+            if (!text_.accept(',')) return text_.error_here("expected ',' or ')'");
+        }
+        std::ranges::sort(arg.names, {}, &model::ValueName::bits);
+        return {};
+    }
+
+    Status take_value_name(ArgSpec& arg) {
+        text_.skip_spaces();
+        const size_t begin = text_.position();
+        const bool is_negative = text_.accept('-');
+        auto word = text_.take_until(kOperandEnds);
+        word.length = text_.position() - begin;
+        word.offset = begin;
+        const auto number = parse_number(word.text);
+        if (!number) return text_.error_at(word, "expected a number", "map(0=read,1=write)");
+        if (is_negative && is_unsigned(arg.type)) {
+            return text_.error_at(word,
+                                  fmt::format("{} is never negative", arg_type_name(arg.type)));
+        }
+        const uint64_t bits = is_negative ? ~*number + 1 : *number;
+        text_.skip_spaces();
+        if (!text_.accept('=')) return text_.error_here("expected '=' and a name");
+        text_.skip_spaces();
+        ProbeToken name;
+        if (text_.is_at('"')) {
+            TR_ASSIGN(name, text_.take_quoted());
+        } else {
+            name = text_.take_until(" \t,()\"");
+        }
+        if (name.text.empty() || name.text.size() > kNameBytesMax) {
+            return text_.error_at(name,
+                                  fmt::format("expected a name of 1 to {} bytes", kNameBytesMax));
+        }
+        if (std::ranges::find(arg.names, bits, &model::ValueName::bits) != arg.names.end()) {
+            return text_.error_at(word, "this value has a name already");
+        }
+        if (arg.names.size() == kNamesMax) {
+            return text_.error_at(word, fmt::format("more than {} names", kNamesMax));
+        }
+        arg.names.push_back({bits, std::move(name.text)});
+        return {};
     }
 
     Status add_argument(ArgSpec arg, const ProbeToken& word) {
@@ -123,7 +252,7 @@ private:
         for (const auto& other : spec_.args) {
             if (other.label != arg.label) continue;
             return text_.error_at(word, fmt::format("two arguments called '{}'", arg.label),
-                                  fmt::format("give one a name: x={}", arg.operand));
+                                  fmt::format("give one a name: x={}", operand_text(arg)));
         }
         spec_.args.push_back(std::move(arg));
         return {};
@@ -136,36 +265,6 @@ private:
         if (is_name) return {};
         return text_.error_at(word, "expected a name for the argument",
                               "a name is letters, digits and '_'");
-    }
-
-    Status check_operand(const ProbeToken& word) const {
-        const auto& text = word.text;
-        if (spec_.kind == ProbeKind::tracepoint) {
-            if (!text.empty() && std::all_of(text.begin(), text.end(), is_word_char)) return {};
-            return text_.error_at(word, "expected the name of a field");
-        }
-        const bool is_return = text == "ret";
-        const auto number = argument_number(text);
-        if (!is_return && !number) {
-            return text_.error_at(word, "expected arg0, arg1, ... or ret",
-                                  "for example (arg0:str, n=arg1:u32)");
-        }
-        if (is_return && (spec_.kind == ProbeKind::usdt || spec_.kind == ProbeKind::uprobe)) {
-            return text_.error_at(word, "ret is known only when a function returns",
-                                  "use ur:PATH:symbol or span:PATH:symbol");
-        }
-        if (number && spec_.kind == ProbeKind::uretprobe) {
-            return text_.error_at(word, "a function's arguments are gone when it returns",
-                                  "use span:PATH:symbol to have both its arguments and ret");
-        }
-        // A USDT note says how many there are; of a function nothing does.
-        if (number && spec_.kind != ProbeKind::usdt && *number >= kFunctionArgumentsMax) {
-            return text_.error_at(word,
-                                  fmt::format("a function's arguments can be read up to arg{}",
-                                              kFunctionArgumentsMax - 1),
-                                  "arg0 to arg5 are in registers, arg6 to arg11 on the stack");
-        }
-        return {};
     }
 
     ProbeText& text_;
@@ -183,6 +282,28 @@ std::string_view arg_type_name(ArgType type) {
         if (entry.type == type) return entry.word;
     }
     return "";
+}
+
+std::string argument_text(const ArgSpec& arg) {
+    auto text = operand_text(arg);
+    if (arg.type != ArgType::automatic) text += fmt::format(":{}", arg_type_name(arg.type));
+    if (arg.text_form == TextForm::counted && !arg.length.empty()) {
+        text += "[" + argument_text(arg.length.front());
+        if (arg.text_bytes != 0) text += fmt::format(",{}", arg.text_bytes);
+        text += "]";
+    } else if (arg.text_bytes != 0) {
+        text += fmt::format("[{}{}]", arg.text_bytes, arg.text_form == TextForm::array ? "" : "+");
+    }
+    if (arg.is_hex) text += "/x";
+    for (size_t i = 0; i < arg.names.size(); ++i) {
+        const auto& known = arg.names[i];
+        const auto value = is_unsigned(arg.type)
+                               ? fmt::format("{}", known.bits)
+                               : fmt::format("{}", static_cast<int64_t>(known.bits));
+        text += fmt::format("{}{}={}", i == 0 ? "/map(" : ",", value,
+                            quote_probe_part(known.name, ",)"));
+    }
+    return arg.names.empty() ? text : text + ")";
 }
 
 }  // namespace tracer

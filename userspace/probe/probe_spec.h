@@ -5,11 +5,24 @@
 //   usdt:[PATH:]provider:name[(args)]      u:PATH:symbol[+off][(args)]     ur:PATH:symbol[(args)]
 //   span:PATH:symbol[(args)]               t:category:name[(args)]
 //
-//   args   := arg {"," arg}        arg := [label "="] operand [":" type]
-//   operand:= argN | ret | NAME (a tracepoint's field)
+//   args   := arg {"," arg}        arg := [label "="] operand [":" type] ["/" format]
+//   operand:= place {"+" N | "-" N}
+//   place  := argN | ret | NAME (a tracepoint's field)
+//           | "arg:" NAME {("->" | ".") member}   a function's parameter by name and type, from its
+//                                                 debug information
+//           | "*(" operand ")"                    what lies in memory at that address
 //             of functions arg0 to arg5 are in registers; arg6 to arg11 are read from the stack,
 //             and are whatever lies there when the function has fewer
-//   type   := s8|s16|s32|s64|u8|u16|u32|u64|ptr|bool|f32|f64|str
+//   type   := s8|s16|s32|s64|u8|u16|u32|u64|ptr|bool|f32|f64
+//           | str              NUL-ended text, of which at most 255 bytes are kept
+//           | str[N+]          the same with room for N bytes, the NUL included (at most 4096)
+//           | str[N]           an array of N bytes, which ends at a NUL if it holds one
+//           | str[operand[:type][,N]]  text of that many bytes, of which at most N (4096) are kept
+//   format := x                hexadecimal
+//           | map(N=name,...)  names for values; others stay numbers
+//
+//   for example  (*(arg0+8):u32/x, path=*(*(arg0+16)+24):str, buf=arg1:str[arg2],
+//                 op=arg3/map(0=read,1=write), arg:request->size)
 //
 // provider, name, symbol and category may hold the wildcards * and ?. A part with ':', '(' or a
 // space in it is put in double quotes, in which \" and \\ stand for " and \. PATH with a '/' is a
@@ -17,6 +30,7 @@
 #pragma once
 
 #include "tracer/base/result.h"
+#include "tracer/model/definition.h"
 
 #include <cstdint>
 #include <optional>
@@ -45,12 +59,41 @@ enum class ArgType : uint8_t {
     string,
 };
 
+enum class TextForm : uint8_t {
+    ended,    // by a NUL
+    array,    // of ArgSpec::text_bytes bytes; by a NUL before that
+    counted,  // as long as ArgSpec::length says
+};
+
+// A step of arg:NAME->member.member.
+struct ArgMember {
+    std::string name;
+    bool is_behind_pointer = false;  // "->", else "."
+    size_t text_offset = 0;          // in the probe's text
+};
+
 struct ArgSpec {
     std::string label;    // shown name; the operand's text when none was given
-    std::string operand;  // "arg0", "ret", or a tracepoint's field
+    std::string operand;  // "arg0", "ret", a tracepoint's field, or with is_parameter its name
     ArgType type = ArgType::automatic;
     size_t text_offset = 0;  // of the operand in the probe's text, for carets
+
+    bool is_parameter = false;  // arg:NAME
+    std::vector<ArgMember> members = {};
+    // *(operand + N): what is added before each load, the innermost first.
+    std::vector<int64_t> walk = {};
+    int64_t addend = 0;  // behind them
+
+    // Of ArgType::string.
+    TextForm text_form = TextForm::ended;
+    uint32_t text_bytes = 0;           // room, at most kTextRoomMax; 0: the default
+    std::vector<ArgSpec> length = {};  // counted: one, without a label
+
+    bool is_hex = false;
+    std::vector<model::ValueName> names = {};
 };
+
+inline constexpr uint32_t kTextRoomMax = 4096;
 
 struct ProbeSpec {
     ProbeKind kind = ProbeKind::usdt;
@@ -75,6 +118,10 @@ struct ProbeSpec {
 
 // As the grammar spells it; empty for ArgType::automatic.
 [[nodiscard]] std::string_view arg_type_name(ArgType type);
+
+// An operand, and an argument with its type and format but without its label, in one spelling.
+[[nodiscard]] std::string operand_text(const ArgSpec& arg);
+[[nodiscard]] std::string argument_text(const ArgSpec& arg);
 
 // A path or name as a part of a probe's text, in quotes where it needs them: for the characters
 // of the grammar, and for those of `also`.

@@ -18,6 +18,12 @@ bool ProbeText::accept(char c) {
     return true;
 }
 
+bool ProbeText::accept(std::string_view sign) {
+    if (!text_.substr(std::min(position_, text_.size())).starts_with(sign)) return false;
+    position_ += sign.size();
+    return true;
+}
+
 ProbeToken ProbeText::take_until(std::string_view ends) {
     ProbeToken token;
     token.offset = position_;

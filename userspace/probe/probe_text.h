@@ -34,6 +34,8 @@ public:
     void skip_spaces();
     // Steps over the next character if it is this one.
     bool accept(char c);
+    // The same of all of a sign of several characters.
+    bool accept(std::string_view sign);
     // Everything up to one of `ends` or the text's end; may be empty.
     ProbeToken take_until(std::string_view ends);
     // A word of arguments and clauses: up to a space or a character of the grammar; may be empty.

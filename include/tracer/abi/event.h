@@ -14,7 +14,7 @@
  * them.
  */
 #define TR_ABI_MAJOR 1
-#define TR_ABI_MINOR 0
+#define TR_ABI_MINOR 1
 
 #define TR_COMM_BYTES 16
 #define TR_PATH_BYTES 256
@@ -90,12 +90,19 @@ struct tr_hit {
 	uint64_t args[]; /* as many as the probe's definition has */
 };
 
-#define TR_STRING_CUT 1u /* the string went on past `bytes` */
+#define TR_STRING_CUT 1u      /* the string went on past `bytes` */
+#define TR_STRING_AT_LEAST 2u /* its true length was not counted to the end (minor 1) */
+/*
+ * Since minor 1, with TR_STRING_CUT: flags >> TR_STRING_LENGTH_SHIFT is the string's true length in
+ * bytes, with TR_STRING_AT_LEAST a lower bound of it. 0: not known.
+ */
+#define TR_STRING_LENGTH_SHIFT 2
+#define TR_STRING_LENGTH_MAX 0x3fffffffu
 
 struct tr_string_slot {
 	uint16_t offset; /* of the first byte, from the start of the record */
 	uint16_t bytes;  /* stored, without the NUL */
-	uint32_t flags;  /* TR_STRING_* */
+	uint32_t flags;  /* TR_STRING_* and the true length */
 };
 TR_STATIC_ASSERT(sizeof(struct tr_string_slot) == 8);
 

@@ -4,6 +4,7 @@
 // that events happen at. Defined once through TraceWriter::define, then named by a small index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -51,13 +52,32 @@ enum class ValueType : uint8_t {
     u64,
     f64,
     boolean,
-    pointer,
+    pointer,  // an address, or an integer that is to be shown in hexadecimal
     string,
+};
+
+// What one value of an integer argument is called.
+struct ValueName {
+    uint64_t bits = 0;  // as in Value: sign-extended
+    std::string name;
+
+    bool operator==(const ValueName&) const = default;
 };
 
 struct Argument {
     std::string name;  // no '.' or '[': readers take them for paths
     ValueType type = ValueType::u64;
+    // Of integers and booleans: shown in place of the number, which stays for values that have
+    // none. In the order of `bits`, each once.
+    std::vector<ValueName> names = {};
+
+    // Null: the value has no name.
+    [[nodiscard]] const std::string* name_of(uint64_t bits) const {
+        const auto found = std::lower_bound(
+            names.begin(), names.end(), bits,
+            [](const ValueName& known, uint64_t wanted) { return known.bits < wanted; });
+        return found != names.end() && found->bits == bits ? &found->name : nullptr;
+    }
 };
 
 enum class PointKind : uint8_t {

@@ -17,12 +17,21 @@ namespace tracer::model {
 struct Value {  // NOLINT(cppcoreguidelines-pro-type-member-init): the union has its first member
     ValueType type = ValueType::none;
     bool is_cut = false;  // string: longer in the target than here
+    // Of a cut string: `bits` is a lower bound of its length, which was not counted to the end.
+    bool is_longer = false;
     union {
-        uint64_t bits = 0;  // s32 and s64 sign-extended; boolean 0 or 1; pointer
-        double real;        // f64
+        // s32 and s64 sign-extended; boolean 0 or 1; pointer; of a cut string its length in the
+        // target in bytes, 0 if that is not known
+        uint64_t bits = 0;
+        double real;  // f64
     };
     std::string_view text;  // string
 };
+
+// Whether values of this type may have names: Argument::name_of().
+constexpr bool has_names(ValueType type) {
+    return type != ValueType::none && type != ValueType::f64 && type != ValueType::string;
+}
 
 struct Instant {
     PointIndex point{};

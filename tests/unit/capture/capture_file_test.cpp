@@ -51,17 +51,18 @@ public:
 
 RecordingDefinitions some_definitions() {
     RecordingDefinitions definitions;
-    definitions.points = {{.index = model::PointIndex{0},
-                           .category = "app",
-                           .name = "event",
-                           .arguments = {{"a", model::ValueType::s32},
-                                         {"s", model::ValueType::string},
-                                         {"f", model::ValueType::f64}}},
-                          {.index = model::PointIndex{1},
-                           .kind = model::PointKind::span,
-                           .category = "app",
-                           .name = "f \"quoted\" \xc3\xa9",
-                           .end_arguments = {{"ret", model::ValueType::pointer}}}};
+    definitions.points = {
+        {.index = model::PointIndex{0},
+         .category = "app",
+         .name = "event",
+         .arguments = {{"a", model::ValueType::s32, {{1, "one"}, {~uint64_t{0}, "none"}}},
+                       {"s", model::ValueType::string},
+                       {"f", model::ValueType::f64}}},
+        {.index = model::PointIndex{1},
+         .kind = model::PointKind::span,
+         .category = "app",
+         .name = "f \"quoted\" \xc3\xa9",
+         .end_arguments = {{"ret", model::ValueType::pointer}}}};
     definitions.probes = {
         {.probe_id = 16,
          .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
@@ -106,6 +107,7 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         for (size_t k = 0; k < a.points[i].arguments.size(); ++k) {
             EXPECT_EQ(a.points[i].arguments[k].name, b.points[i].arguments[k].name);
             EXPECT_EQ(a.points[i].arguments[k].type, b.points[i].arguments[k].type);
+            EXPECT_EQ(a.points[i].arguments[k].names, b.points[i].arguments[k].names);
         }
         EXPECT_EQ(a.points[i].end_arguments.size(), b.points[i].end_arguments.size());
     }
@@ -392,6 +394,14 @@ TEST(Capture, DefinitionsMustFitTogether) {
                 HasSubstr("\"arguments\""));
     EXPECT_THAT(definitions_error(point("0", "instant", R"(,"arguments":["a"])")),
                 HasSubstr("\"arguments\""));
+    for (const auto* names : {"1", "[1]", "[[1]]", R"([["1","a"]])", "[[1,2]]", R"([[-1,"a"]])",
+                              R"([[2,"b"],[1,"a"]])", R"([[1,"a"],[1,"b"]])"}) {
+        EXPECT_THAT(
+            definitions_error(
+                point("0", "instant", R"(,"arguments":[["a","s32",)" + std::string(names) + "]]")),
+            HasSubstr("\"arguments\""))
+            << names;
+    }
     EXPECT_THAT(definitions_error(probe("16", "instant", "0")), HasSubstr("\"point\""));
     EXPECT_THAT(definitions_error(point("0", "instant", "") + probe("16", "span_end", "0")),
                 HasSubstr("\"role\""));

@@ -9,8 +9,10 @@
 #include "tracer/abi/probe.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -83,6 +85,19 @@ TEST(StaleBytes, OnlyTheTextOfStringsIsKept) {
     EXPECT_EQ(stale_count(result), 0u);
     EXPECT_EQ(std::memcmp(result.data() + TR_STRINGS_OFFSET, "short\0", 6), 0);
     EXPECT_EQ(std::count(result.begin(), result.end(), std::byte{'x'}), 255);
+}
+
+// The largest string of a record lies last, whichever argument it is.
+TEST(StaleBytes, StringsMayLieInAnyOrder) {
+    auto record = two_strings("first", "second");
+    std::array<uint64_t, 3> slots{};
+    std::memcpy(slots.data(), record.data() + sizeof(tr_record_header), sizeof(slots));
+    std::swap(slots[0], slots[2]);
+    std::memcpy(record.data() + sizeof(tr_record_header), slots.data(), sizeof(slots));
+    const auto result = cleared(record, {probe(kTwoStrings)});
+    EXPECT_EQ(stale_count(result), 0u);
+    EXPECT_EQ(std::memcmp(result.data() + TR_STRINGS_OFFSET, "first\0", 6), 0);
+    EXPECT_EQ(std::memcmp(result.data() + TR_STRINGS_OFFSET + TR_STRING_BYTES, "second\0", 7), 0);
 }
 
 TEST(StaleBytes, TheRoomOfAnUnreadableStringIsZeroed) {

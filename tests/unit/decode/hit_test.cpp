@@ -49,6 +49,19 @@ TEST_F(DecoderHit, OfACounterPointIsAValue) {
     EXPECT_THAT(writer_.lines(), ElementsAre("10 counter level 7 [0.5]"));
 }
 
+TEST_F(DecoderHit, ReadsTheTrueLengthOfCutStrings) {
+    const auto length = [](uint32_t bytes) { return bytes << TR_STRING_LENGTH_SHIFT; };
+    for (const uint32_t flags :
+         {TR_STRING_CUT | length(5000), TR_STRING_CUT | TR_STRING_AT_LEAST | length(65536),
+          TR_STRING_CUT | length(2), length(5000)}) {
+        feed(test::make_string_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kNamed, "hel", flags));
+    }
+    EXPECT_THAT(writer_.lines(), testing::ElementsAre(testing::EndsWith("['hel'...(5000)]"),
+                                                      testing::EndsWith("['hel'...(65536+)]"),
+                                                      testing::EndsWith("['hel'...]"),
+                                                      testing::EndsWith("['hel']")));
+}
+
 TEST_F(DecoderHit, ReadsStringsAndTheirCutMark) {
     feed(test::make_string_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kNamed, "hello"));
     feed(test::make_string_hit({.time_ns = 11, .tgid = 7, .tid = 7}, kNamed, "hel", TR_STRING_CUT));

@@ -7,7 +7,7 @@
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "symbol/usdt_operand.h"
-#include "unit/symbol/fake_machine.h"
+#include "support/fake_machine.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 // Operands compiled to read operations, checked by running those on fake registers and memory.
 #include "symbol/usdt_operand.h"
 
-#include "unit/symbol/fake_machine.h"
+#include "support/fake_machine.h"
 
 #include <array>
 #include <fstream>

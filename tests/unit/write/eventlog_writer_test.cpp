@@ -57,6 +57,25 @@ TEST_F(EventlogWriter, AnInstantIsAMessageAndATracepoint) {
     EXPECT_EQ(lines(std::nullopt).back(), "10 perf event 0 named \"lib:get\"");
 }
 
+TEST_F(EventlogWriter, CutStringsTellTheirLengthAndValuesTheirNames) {
+    start();
+    const auto at = point("io", {{"op", ValueType::s32, {{0, "read"}, {~uint64_t{0}, "none"}}},
+                                 {"buf", ValueType::string}});
+    auto cut = text("abc", true);
+    cut.bits = 5000;
+    auto bounded = cut;
+    bounded.is_longer = true;
+    EXPECT_EQ(instant(10, 0, at, kMain, {s32(0), cut}), WriteStatus::ok);
+    EXPECT_EQ(instant(20, 0, at, kMain, {s32(-1), bounded}), WriteStatus::ok);
+    EXPECT_EQ(instant(30, 0, at, kMain, {s32(7), model::Value{}}), WriteStatus::ok);
+    EXPECT_THAT(lines(0), ElementsAre("10 io op=read buf=\"abc\"...(5000 bytes)",
+                                      "10 perf event tracepoint 0 reached in OS thread 100",
+                                      "20 io op=none buf=\"abc\"...(at least 5000 bytes)",
+                                      "20 perf event tracepoint 0 reached in OS thread 100",
+                                      "30 io op=7 buf=?",
+                                      "30 perf event tracepoint 0 reached in OS thread 100"));
+}
+
 TEST_F(EventlogWriter, ASpanIsWhatGhcEventsAnalyzePairs) {
     start();
     const auto at = point("serve", {{"id", ValueType::u64}}, {{"status", ValueType::s32}});

@@ -3,6 +3,9 @@
 // Every kind of model event through the writer and back through the independent reader.
 #include "unit/write/fxt_fixture.h"
 
+#include <array>
+#include <span>
+
 #include <gmock/gmock.h>
 
 namespace tracer::test {
@@ -82,6 +85,54 @@ TEST(FxtWriter, SpellsSpansAndSaysWhyOneEndedOtherwise) {
                                    "end 5 100/100 \"app\" \"f\" ended=\"thread exit\"",
                                    "begin 5 100/100 \"app\" \"f\" n=i32 3",
                                    "end 5 100/100 \"app\" \"f\" ended=\"recording end\""));
+}
+
+TEST(FxtWriter, TellsHowLongACutStringIs) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point("app", "read", {{"buf", ValueType::string}});
+    auto known = text("abc", true);
+    known.bits = 5000;
+    auto bounded = known;
+    bounded.is_longer = true;
+    const auto lines = added(recording, [&] {
+        for (const auto& value : {known, bounded, text("abc", true), text("abc")}) {
+            EXPECT_EQ(recording.begin(1, point, kMain, {value}), WriteStatus::ok);
+        }
+    });
+    EXPECT_THAT(lines,
+                ElementsAre("thread_slot 1 100/100",
+                            "begin 1 100/100 \"app\" \"read\" buf=\"abc\" buf_bytes=u64 5000",
+                            "begin 1 100/100 \"app\" \"read\" buf=\"abc\" "
+                            "buf_bytes_min=u64 5000",
+                            "begin 1 100/100 \"app\" \"read\" buf=\"abc\" "
+                            "buf_bytes_min=u64 3",
+                            "begin 1 100/100 \"app\" \"read\" buf=\"abc\""));
+}
+
+TEST(FxtWriter, ShowsTheNamesOfValues) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point(
+        "app", "io", {{"op", ValueType::s32, {{0, "read"}, {1, "write"}, {~uint64_t{0}, "none"}}}});
+    const auto lines = added(recording, [&] {
+        for (const int32_t value : {0, 1, -1, 7}) {
+            EXPECT_EQ(recording.begin(1, point, kMain, {s32(value)}), WriteStatus::ok);
+        }
+        EXPECT_EQ(recording.begin(1, point, kMain, {model::Value{}}), WriteStatus::ok);
+        // The shortest way must not lose them.
+        const std::array types = {ValueType::s32};
+        const uint64_t word = 1;
+        const PlainInstant plain{2, point, kMain, types, std::as_bytes(std::span(&word, 1))};
+        EXPECT_EQ(recording.writer->write_plain(std::span(&plain, 1)), 1U);
+    });
+    EXPECT_THAT(lines,
+                ElementsAre("thread_slot 1 100/100", "begin 1 100/100 \"app\" \"io\" op=\"read\"",
+                            "begin 1 100/100 \"app\" \"io\" op=\"write\"",
+                            "begin 1 100/100 \"app\" \"io\" op=\"none\"",
+                            "begin 1 100/100 \"app\" \"io\" op=i32 7",
+                            "begin 1 100/100 \"app\" \"io\" op=null",
+                            "instant 2 100/100 \"app\" \"io\" op=\"write\""));
 }
 
 TEST(FxtWriter, CountersHoldNumbersOnly) {
@@ -231,7 +282,7 @@ TEST(FxtWriter, ProbesThatHitInTheIdleLoopGetAThreadOfTheirOwn) {
     EXPECT_EQ(recording.begin(6, point, model::kIdleThread), WriteStatus::refused);
 }
 
-TEST(FxtWriter, FlagsCutStringsAndRepairsTheirText) {
+TEST(FxtWriter, TellsOfCutStringsAndRepairsTheirText) {
     Recording recording;
     recording.start();
     const auto point = recording.point("app", "q", {{"sql", ValueType::string}});
@@ -240,10 +291,11 @@ TEST(FxtWriter, FlagsCutStringsAndRepairsTheirText) {
         recording.instant(2, point, kMain, {text("a\xFF")});
         recording.instant(3, point, kMain, {text("")});
     });
-    EXPECT_THAT(lines, ElementsAre("thread_slot 1 100/100",
-                                   "instant 1 100/100 \"app\" \"q\" sql=\"caf\" sql_cut=true",
-                                   "instant 2 100/100 \"app\" \"q\" sql=\"a\xEF\xBF\xBD\"",
-                                   "instant 3 100/100 \"app\" \"q\" sql=\"\""));
+    EXPECT_THAT(lines,
+                ElementsAre("thread_slot 1 100/100",
+                            "instant 1 100/100 \"app\" \"q\" sql=\"caf\" sql_bytes_min=u64 4",
+                            "instant 2 100/100 \"app\" \"q\" sql=\"a\xEF\xBF\xBD\"",
+                            "instant 3 100/100 \"app\" \"q\" sql=\"\""));
 }
 
 TEST(FxtWriter, ShortensStringsToWhatARecordHolds) {
@@ -263,7 +315,7 @@ TEST(FxtWriter, ShortensStringsToWhatARecordHolds) {
     EXPECT_THAT(file.problems, IsEmpty());
     const auto& first = file.events.at(0);
     EXPECT_EQ(std::get<std::string_view>(*file.find(first.arguments, "s")).size(), 32000U);
-    EXPECT_TRUE(std::get<bool>(*file.find(first.arguments, "s_cut")));
+    EXPECT_EQ(std::get<uint64_t>(*file.find(first.arguments, "s_bytes")), 40000U);
     EXPECT_LE(file.records.back().words, 4095);
 }
 

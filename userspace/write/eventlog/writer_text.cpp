@@ -12,6 +12,17 @@
 
 namespace tracer::eventlog {
 
+namespace {
+
+void append_cut_mark(std::string& out, const model::Value& value) {
+    out += "...";
+    if (value.bits == 0) return;
+    fmt::format_to(std::back_inserter(out), "({}{} bytes)", value.is_longer ? "at least " : "",
+                   value.bits);
+}
+
+}  // namespace
+
 void append_value(std::string& out, const model::Value& value) {
     const auto end = std::back_inserter(out);
     switch (value.type) {
@@ -37,7 +48,7 @@ void append_value(std::string& out, const model::Value& value) {
             return;
         case model::ValueType::string:
             append_quoted(out, value.is_cut ? without_partial_tail(value.text) : value.text);
-            if (value.is_cut) out += "...";
+            if (value.is_cut) append_cut_mark(out, value);
             return;
     }
 }
@@ -77,7 +88,13 @@ void append_arguments(std::string& out,
         out += ' ';
         out += arguments[i].name;
         out += '=';
-        append_value(out, values[i]);
+        const std::string* name = nullptr;
+        if (model::has_names(values[i].type)) name = arguments[i].name_of(values[i].bits);
+        if (name != nullptr) {
+            append_as_utf8(out, *name);
+        } else {
+            append_value(out, values[i]);
+        }
     }
 }
 

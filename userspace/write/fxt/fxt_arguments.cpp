@@ -7,6 +7,7 @@
 
 #include "write/text.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tracer::fxt {
@@ -36,6 +37,22 @@ Argument number(const StringRef& name, const Value& value) {
             return arg(name, nullptr);
     }
     return arg(name, nullptr);
+}
+
+// Null: the value has no name.
+const Name* name_of(const PreparedArgument& argument, const Value& value) {
+    if (!model::has_names(value.type)) return nullptr;
+    const auto found = std::lower_bound(
+        argument.names.begin(), argument.names.end(), value.bits,
+        [](const PreparedValueName& known, uint64_t bits) { return known.bits < bits; });
+    return found != argument.names.end() && found->bits == value.bits ? &found->name : nullptr;
+}
+
+// Of a string that was longer in the target, or is here.
+Argument cut_mark(const PreparedArgument& argument, const Value& value) {
+    if (!value.is_cut) return arg(argument.bytes_name, uint64_t{value.text.size()});
+    if (value.bits == 0) return arg(argument.bytes_min_name, uint64_t{value.text.size()});
+    return arg(value.is_longer ? argument.bytes_min_name : argument.bytes_name, value.bits);
 }
 
 // How a value of this type is spelt, if its bits go into the record as they are; null: they do
@@ -70,7 +87,7 @@ PointArguments::PointArguments(std::vector<PreparedArgument> prepared,
     std::vector<ArgumentShape> shapes;
     for (const PreparedArgument& argument : prepared_) {
         const ArgumentType type = fixed_type(argument.type);
-        if (type == ArgumentType::null) return;
+        if (type == ArgumentType::null || !argument.names.empty()) return;
         shapes.push_back({argument.name, type});
     }
     // Not where the table ran out and a name has no index.
@@ -95,22 +112,23 @@ bool add_values(ArgumentList& out,
                 RepairedTexts& repaired,
                 uint64_t& strings_cut) {
     if (values.size() != prepared.size() || values.size() > kArgumentsMax) return false;
-    // Flags for cut strings take what room the values themselves leave.
-    size_t flags_left = kArgumentsMax - values.size();
+    // Lengths of cut strings take what room the values themselves leave.
+    size_t lengths_left = kArgumentsMax - values.size();
     for (size_t i = 0; i < values.size(); ++i) {
         const PreparedArgument& argument = prepared[i];
         const Value& value = values[i];
         if (value.type != ValueType::string) [[likely]] {
-            out.push(number(argument.name, value));
+            const Name* name = argument.names.empty() ? nullptr : name_of(argument, value);
+            out.push(name != nullptr ? arg(argument.name, *name) : number(argument.name, value));
             continue;
         }
         if (argument.type != ValueType::string) return false;
         const auto whole = value.is_cut ? without_partial_tail(value.text) : value.text;
         const uint64_t cut_before = strings_cut;
         out.push(arg(argument.name, clean_text(whole, repaired[i], strings_cut)));
-        if ((value.is_cut || strings_cut != cut_before) && flags_left > 0) {
-            flags_left -= 1;
-            out.push(arg(argument.cut_name, true));
+        if ((value.is_cut || strings_cut != cut_before) && lengths_left > 0) {
+            lengths_left -= 1;
+            out.push(cut_mark(argument, value));
         }
     }
     return true;

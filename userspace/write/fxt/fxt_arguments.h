@@ -21,11 +21,21 @@
 
 namespace tracer::fxt {
 
+// What one value of an argument is called.
+struct PreparedValueName {
+    uint64_t bits = 0;
+    Name name;
+};
+
 // One argument of a point, its names in the string table.
 struct PreparedArgument {
     Name name;
-    Name cut_name;  // of strings: the flag that says the target's string was longer
     model::ValueType type = model::ValueType::none;
+    // Of strings, what says that the target's string was longer: its length in bytes, or where that
+    // is not known a lower bound of it.
+    Name bytes_name = {};
+    Name bytes_min_name = {};
+    std::vector<PreparedValueName> names = {};  // in the order of `bits`
 };
 
 // The arguments of one point's events. When all are integers under indexed names, which is nearly

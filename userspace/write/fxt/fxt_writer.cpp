@@ -119,7 +119,13 @@ std::vector<PreparedArgument> FxtWriter::prepare(const std::vector<model::Argume
         PreparedArgument& added = prepared.emplace_back();
         added.type = argument.type;
         added.name = intern(name);
-        if (argument.type == model::ValueType::string) added.cut_name = intern(name + "_cut");
+        if (argument.type == model::ValueType::string) {
+            added.bytes_name = intern(name + "_bytes");
+            added.bytes_min_name = intern(name + "_bytes_min");
+        }
+        for (const model::ValueName& known : argument.names) {
+            added.names.push_back({known.bits, intern(known.name)});
+        }
     }
     return prepared;
 }
