@@ -44,9 +44,11 @@ constexpr Names<model::ValueType, 9> kValueTypes{{{model::ValueType::none, "none
 constexpr Names<model::PointKind, 3> kPointKinds{{{model::PointKind::instant, "instant"},
                                                   {model::PointKind::span, "span"},
                                                   {model::PointKind::counter, "counter"}}};
-constexpr Names<HitRole, 3> kHitRoles{{{HitRole::instant, "instant"},
+constexpr Names<HitRole, 5> kHitRoles{{{HitRole::instant, "instant"},
                                        {HitRole::span_begin, "span_begin"},
-                                       {HitRole::span_end, "span_end"}}};
+                                       {HitRole::span_end, "span_end"},
+                                       {HitRole::goroutine_span_begin, "goroutine_span_begin"},
+                                       {HitRole::goroutine_span_end, "goroutine_span_end"}}};
 
 template <typename Enum, size_t N>
 std::string name_of(const Names<Enum, N>& names, Enum value) {
@@ -404,8 +406,8 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     if (is_span != (point.kind == model::PointKind::span)) {
         return malformed("role", "one that the point's kind has");
     }
-    const size_t values = probe.role == HitRole::span_end ? point.end_values : point.values;
-    if (probe.slots.size() != values || values + (is_span ? 1 : 0) > TR_ARGS_MAX) {
+    const size_t values = is_span_end(probe.role) ? point.end_values : point.values;
+    if (probe.slots.size() != values || values + hidden_slots(probe.role) > TR_ARGS_MAX) {
         return malformed("slots", "as long as the point's arguments");
     }
     return {};

@@ -7,6 +7,7 @@
 
 #include "tracer/model/definition.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +18,31 @@ enum class HitRole : uint8_t {
     instant,
     span_begin,  // slot 0 holds the stack pointer at entry, arguments follow
     span_end,    // slot 0 holds the stack pointer after return, arguments follow
+    // Of a function of Go's, which moves stacks and runs one on many threads: slot 0 as above, slot
+    // 1 the address of the goroutine's g, slot 2 the end of its stack, arguments follow. The
+    // distance from the stack pointer to that end is the frame's, wherever the stack is.
+    goroutine_span_begin,
+    goroutine_span_end,
 };
+
+[[nodiscard]] constexpr bool is_span_end(HitRole role) {
+    return role == HitRole::span_end || role == HitRole::goroutine_span_end;
+}
+
+// How many slots of a record stand before the arguments.
+[[nodiscard]] constexpr size_t hidden_slots(HitRole role) {
+    switch (role) {
+        case HitRole::instant:
+            return 0;
+        case HitRole::span_begin:
+        case HitRole::span_end:
+            return 1;
+        case HitRole::goroutine_span_begin:
+        case HitRole::goroutine_span_end:
+            return 3;
+    }
+    return 0;
+}
 
 // Probe ids index arrays: no id is larger than this (captures that say so are refused).
 inline constexpr uint32_t kProbeIdMax = (1U << 20) - 1;
@@ -27,8 +52,8 @@ struct ProbeDefinition {
     uint32_t probe_id = 0;
     HitRole role = HitRole::instant;
     model::PointIndex point{};
-    // Type of each slot after the stack pointer, if the role has one; same order and count as the
-    // point's arguments (span_end: its end_arguments). ValueType::none: never readable here.
+    // Type of each slot behind the role's own (hidden_slots); same order and count as the
+    // point's arguments (ends of spans: its end_arguments). ValueType::none: never readable here.
     std::vector<model::ValueType> slots;
     // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
     uint16_t f32_slots = 0;

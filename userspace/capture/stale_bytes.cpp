@@ -37,8 +37,7 @@ void StaleBytes::add(const std::vector<ProbeDefinition>& probes) {
         if (probe.probe_id > kProbeIdMax) continue;
         if (probe.probe_id >= layouts_.size()) layouts_.resize(probe.probe_id + 1);
         Layout& layout = layouts_[probe.probe_id];
-        // Slot 0 of a span's records is the stack pointer.
-        const size_t first = probe.role == HitRole::instant ? 0 : 1;
+        const size_t first = hidden_slots(probe.role);
         layout.slot_count =
             static_cast<uint16_t>(std::min<size_t>(first + probe.slots.size(), TR_ARGS_MAX));
         for (size_t i = first; i < layout.slot_count; ++i) {

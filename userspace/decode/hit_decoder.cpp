@@ -122,6 +122,38 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         case HitRole::span_end:
             spans_.end(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
             return;
+        case HitRole::goroutine_span_begin:
+        case HitRole::goroutine_span_end:
+            on_goroutine_hit(probe, header, *task.process);
+            return;
+    }
+}
+
+// A frame of a goroutine is known by its distance from the end of the stack, which stays the same
+// when the stack moves; as if all of them were stacks at one address.
+void RecordDecoder::on_goroutine_hit(const Probe& probe,
+                                     const tr_record_header& header,
+                                     Process& process) {
+    constexpr uint64_t kStackBytesMax = 1ULL << 30;  // Go's own limit (runtime.maxstacksize)
+    constexpr uint64_t kStackEnd = 1ULL << 40;
+    const uint64_t depth = values_[2].bits - values_[0].bits;
+    if (depth > kStackBytesMax) {
+        ++counters_.malformed;
+        return;
+    }
+    Task* const goroutine = tasks_.goroutine(process, values_[1].bits);
+    if (goroutine == nullptr) {
+        ++counters_.spans_too_deep;
+        return;
+    }
+    const uint64_t position = kStackEnd - depth;
+    const std::span<const model::Value> values(values_.data() + probe.first_value,
+                                               size_t{probe.slot_count} - probe.first_value);
+    const SpanStacks::When when{header.time_ns, header.cpu};
+    if (probe.role == HitRole::goroutine_span_begin) {
+        spans_.begin(*goroutine, probe.point, position, when, values);
+    } else {
+        spans_.end(*goroutine, probe.point, position, when, values);
     }
 }
 
@@ -141,7 +173,7 @@ bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& head
         std::memcpy(&raw, slots + i * sizeof(raw), sizeof(raw));
         const bool is_missing = (header.flags >> i & 1U) != 0;
         if (i < probe.first_value) {
-            // The stack pointer: a register, which can always be read.
+            // Registers, which can always be read, and Go's g, which is in memory while it runs.
             if (is_missing) return false;
             values_[i].bits = raw;
             continue;

@@ -76,7 +76,7 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
     }
     for (const ProbeDefinition& definition : probes) {
         const auto point = static_cast<size_t>(definition.point);
-        const size_t first_value = definition.role == HitRole::instant ? 0 : 1;
+        const size_t first_value = hidden_slots(definition.role);
         TR_CHECK(definition.probe_id <= kProbeIdMax && point < points_.size());
         TR_CHECK(definition.slots.size() + first_value <= TR_ARGS_MAX);
         if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
@@ -98,6 +98,14 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_value));
     }
+}
+
+// With their process. Their indexes are never given to others.
+void RecordDecoder::close_goroutines(Process& process, uint64_t time_ns) {
+    for (auto& [g, goroutine] : process.goroutines) {
+        spans_.close(*goroutine, time_ns, model::SpanEndCause::thread_exit);
+    }
+    process.goroutines.clear();
 }
 
 void RecordDecoder::on_record(std::span<const std::byte> record) {
@@ -169,6 +177,7 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
     if (header.tid == 0) return;
     // The frames of the old program are gone, and so are all threads but this one.
     Task& before = tasks_.find_or_add(header.tgid, header.tid);
+    close_goroutines(*before.process, header.time_ns);
     for (Task* thread : before.process->threads) {
         const bool goes_on = thread == &before;
         spans_.close(*thread, header.time_ns,
@@ -191,6 +200,9 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     if (header.tid == 0) return;
     Task& task = tasks_.on_exit(record);
     spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
+    if ((record.task_flags & TR_TASK_GROUP_DEAD) != 0) {
+        close_goroutines(*task.process, header.time_ns);
+    }
     if (!task.is_wanted) return;
     const model::ThreadIndex thread = tasks_.named(task);
     output_.write(
@@ -263,6 +275,7 @@ uint64_t RecordDecoder::hits(uint32_t probe_id) const {
 
 void RecordDecoder::on_forget(Task& task) {
     spans_.close(task, last_ns_, model::SpanEndCause::thread_exit);
+    if (task.process->threads.size() == 1) close_goroutines(*task.process, last_ns_);
     schedule_.forget(task);
 }
 

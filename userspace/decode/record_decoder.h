@@ -84,6 +84,8 @@ private:
     [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
     [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
     void break_at_gap(const tr_record_header& header);
+    void on_goroutine_hit(const Probe& probe, const tr_record_header& header, Process& process);
+    void close_goroutines(Process& process, uint64_t time_ns);
 
     void on_forget(Task& task) override;
     void on_hole(uint64_t begin_ns) override;

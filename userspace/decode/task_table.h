@@ -56,6 +56,7 @@ struct Task {
     bool has_exited = false;
     bool is_wanted = false;
     bool is_defined = false;  // to the writer
+    bool is_goroutine = false;
     RunState run_state = RunState::unknown;
     uint16_t running_cpu = 0;  // while run_state is running
     PendingWakeup wakeup;
@@ -72,7 +73,13 @@ struct Process {
     bool is_wanted = false;
     std::string name;
     std::vector<Task*> threads;
+    // Of a Go program, by the address of their g, which Go uses again for a later goroutine. Not in
+    // `threads`: the kernel does not know them.
+    std::unordered_map<uint64_t, std::unique_ptr<Task>> goroutines;
 };
+
+// Goroutines with spans in one recording, each of which is a line on the timeline.
+inline constexpr uint32_t kGoroutinesMax = 1U << 16;
 
 // Told before a task is forgotten, so that nothing of it stays open.
 class TaskObserver {
@@ -102,6 +109,9 @@ public:
         if (!task.is_defined) define(task);
         return task.index;
     }
+
+    // A line for the goroutine whose g lies at that address; nullptr: there are too many.
+    [[nodiscard]] Task* goroutine(Process& process, uint64_t g);
 
     // How many lives have begun: while it stays the same, every Task& stays good.
     [[nodiscard]] uint32_t lives() const { return next_index_; }
@@ -145,6 +155,7 @@ private:
     std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_;
     std::array<CacheLine, kCacheLines> cache_{};
     uint32_t next_index_ = 0;
+    uint32_t goroutine_count_ = 0;
 };
 
 }  // namespace tracer

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // u:, ur: and span: probes, by a function's symbol. What makes a return probe deadly is refused
-// here: it replaces the return address on the stack, which Go's moving stacks, Haskell's own stack
-// and some functions of C's library do not survive. Called by compile_probes.
+// here, or placed otherwise (return_way.h). Called by compile_probes.
 #include "probe/caret.h"
 #include "probe/compile_context.h"
 #include "probe/function_names.h"
+#include "probe/go_abi.h"
 #include "probe/nearest.h"
 #include "probe/return_harm.h"
+#include "probe/return_way.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -21,11 +22,10 @@ namespace tracer {
 
 namespace {
 
-bool is_haskell_code(std::string_view symbol) {
-    // GHC's own code; C functions of its runtime system have other names.
-    return symbol.ends_with("_info") || symbol.ends_with("_entry") || symbol.ends_with("_ret") ||
-           symbol.ends_with("_fast") || symbol.ends_with("_slow");
-}
+struct FoundFunction {
+    NamedFunction named;
+    ReturnWay way;  // of probes that catch returns
+};
 
 class FunctionCompiler {
 public:
@@ -54,40 +54,50 @@ private:
         for (const auto& remark : symbols->remarks()) context_.builder.warn(remark);
         functions_seen_ += symbols->functions().size();
         if (catches_return()) find_return_harms(*symbols);
+        const ReturnWays ways(file.elf(), *symbols);
         std::set<uint64_t> taken;
-        std::vector<NamedFunction> found;
+        std::vector<FoundFunction> found;
         for (auto& function : find_functions(*symbols, demangle_context(file.elf()), spec_.name)) {
             // Two names of one function: the first in order stands for both.
             if (!taken.insert(function.symbol->file_offset).second) continue;
-            TR_ASSIGN(const bool is_usable, check_function(file, function));
+            ReturnWay way;
+            if (catches_return()) way = ways.find(*function.symbol);
+            TR_ASSIGN(const bool is_usable, check_function(file, function, way));
             if (is_usable) {
-                found.push_back(std::move(function));
+                found.push_back({std::move(function), std::move(way)});
             } else {
                 ++left_out_;
             }
         }
         if (!has_wildcard(spec_.name)) tell_of_several(file, found);
-        for (const auto& function : found) add_site(file, function);
+        for (auto& function : found) TR_TRY(add_site(file, ways, function));
         return {};
     }
 
-    void add_site(const ProbeFile& file, const NamedFunction& function) {
-        if (catches_return() && file.elf().has_cxx_exceptions()) {
+    Status add_site(const ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
+        const auto& function = *found.named.symbol;
+        if (catches_return() && found.way.sites.empty() && file.elf().has_cxx_exceptions()) {
             context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
-                                                            function.symbol->file_offset);
+                                                            function.file_offset);
         }
         ProbeSite site;
         site.file = file.file();
-        site.file_offset = function.symbol->file_offset + spec_.symbol_offset;
-        found_[{std::string(base_name(site.file.shown_path)), function.name.bare + offset_text()}]
+        site.file_offset = function.file_offset + spec_.symbol_offset;
+        site.return_offsets = std::move(found.way.sites);
+        site.is_goroutine = ways.is_go_function(function.name);
+        if (site.is_goroutine) TR_TRY(check_goroutine_arguments());
+        if (spec_.symbol_offset == 0) site.file_offset += ways.entry_offset(function);
+        found_[{std::string(base_name(site.file.shown_path)),
+                found.named.name.bare + offset_text()}]
             .push_back(site);
+        return {};
     }
 
     // A name without its parameters may be that of several functions.
-    void tell_of_several(const ProbeFile& file, const std::vector<NamedFunction>& found) const {
+    void tell_of_several(const ProbeFile& file, const std::vector<FoundFunction>& found) const {
         constexpr size_t kNamesMax = 5;
         std::set<std::string> names;
-        for (const auto& function : found) names.insert(function.name.full);
+        for (const auto& function : found) names.insert(function.named.name.full);
         if (names.size() < 2) return;
         const size_t count = names.size();
         while (names.size() > kNamesMax) names.erase(std::prev(names.end()));
@@ -96,6 +106,15 @@ private:
             "in double quotes",
             spec_.name, count, file.file().shown_path, count > kNamesMax ? ", among them" : "",
             fmt::join(names, "; ")));
+    }
+
+    // The goroutine takes more of a record's slots than a thread does.
+    Status check_goroutine_arguments() const {
+        constexpr size_t kRoom = TR_ARGS_MAX - hidden_slots(HitRole::goroutine_span_begin);
+        if (spec_.kind != ProbeKind::span || spec_.args.size() <= kRoom) return {};
+        return fail_at(spec_.text, spec_.args[kRoom].text_offset, spec_.args[kRoom].operand.size(),
+                       fmt::format("more than {} arguments of a Go function's span", kRoom),
+                       "the goroutine takes three of its 12 places");
     }
 
     // By place, because a harmless name may stand for the same function.
@@ -117,30 +136,23 @@ private:
             return fail(ErrorCode::bad_input, fmt::format("{} holds debug information only", path),
                         "name the program or library itself");
         }
-        if (!catches_return()) return {};
-        if (file.elf().is_go()) {
-            return fail(ErrorCode::missing_feature,
-                        fmt::format("{} is a Go program: return probes crash Go programs", path),
-                        "use u: to record entries");
-        }
         return {};
     }
 
-    Result<bool> check_function(const ProbeFile& file, const NamedFunction& named) {
+    Result<bool> check_function(const ProbeFile& file,
+                                const NamedFunction& named,
+                                const ReturnWay& way) {
         const auto& function = *named.symbol;
         const auto& name = named.name.bare;
         const auto& path = file.file().shown_path;
-        std::string harm;
-        if (catches_return() && file.elf().is_ghc() && is_haskell_code(function.name)) {
-            harm = "Haskell code, which does not return through the C stack";
-        } else if (auto found = return_harms_.find(function.file_offset);
-                   found != return_harms_.end()) {
-            harm = found->second;
-        }
+        const auto listed = return_harms_.find(function.file_offset);
+        const bool is_listed = listed != return_harms_.end();
+        const std::string& harm = is_listed ? listed->second : way.harm;
         if (!harm.empty()) {
             if (!has_wildcard(spec_.name)) {
+                const std::string detail = is_listed || way.detail.empty() ? "" : " " + way.detail;
                 return fail(ErrorCode::missing_feature,
-                            fmt::format("{} in {}: {}", name, path, harm),
+                            fmt::format("{} in {}: {}{}", name, path, harm, detail),
                             "use u: to record entries");
             }
             context_.warnings.leave_out(harm, probe_text(spec_, {}, name));
@@ -220,10 +232,23 @@ private:
         for (auto& site : sites) {
             site.arguments = catches_return() && !is_span ? return_arguments_ : arguments_;
             if (is_span) site.return_arguments = return_arguments_;
+            if (site.is_goroutine) place_as_in_go(name, site);
         }
         const auto symbol = std::string_view(name).substr(0, name.size() - offset_text().size());
         auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, {}, symbol));
         context_.builder.add(std::move(identity), std::move(sites));
+    }
+
+    void place_as_in_go(const std::string& name, ProbeSite& site) const {
+        if (spec_.kind == ProbeKind::uretprobe) return;
+        for (auto& argument : site.arguments) {
+            auto label = argument.label;
+            if (place_as_go_does(argument)) continue;
+            context_.builder.warn(fmt::format(
+                "{}: {} is missing: only the first six words of a Go function's arguments can be "
+                "read",
+                name, label));
+        }
     }
 
     const ProbeSpec& spec_;

@@ -103,13 +103,30 @@ bool lay_out(tr_probe& program) {
     return must_share;
 }
 
-tr_arg stack_pointer() {
+tr_arg register_value(tr_reg reg, int64_t more) {
     tr_arg arg{};
     arg.form = TR_ARG_UNSIGNED;
     arg.bytes = 8;
     arg.op_count = 1;
-    arg.ops[0] = {.code = TR_OP_REG, .reg = TR_REG_RSP};
+    arg.ops[0] = {.code = TR_OP_REG, .reg = static_cast<uint8_t>(reg), .imm = more};
     return arg;
+}
+
+// What stands before the arguments of a role (HitRole). Go's g is in r14 (its register ABI), and
+// begins with stack.lo and stack.hi (runtime/runtime2.go).
+void add_hidden_slots(tr_probe& program, HitRole role, bool is_at_ret) {
+    if (hidden_slots(role) == 0) return;
+    const bool is_goroutine =
+        role == HitRole::goroutine_span_begin || role == HitRole::goroutine_span_end;
+    constexpr int64_t kReturnAddressBytes = 8;
+    program.args[program.arg_count++] =
+        register_value(TR_REG_RSP, is_at_ret ? kReturnAddressBytes : 0);
+    if (!is_goroutine) return;
+    constexpr int64_t kStackHiOffset = 8;
+    program.args[program.arg_count++] = register_value(TR_REG_R14, 0);
+    tr_arg stack_end = register_value(TR_REG_R14, 0);
+    stack_end.ops[stack_end.op_count++] = {.code = TR_OP_LOAD, .bytes = 8, .imm = kStackHiOffset};
+    program.args[program.arg_count++] = stack_end;
 }
 
 // A site's slot takes the point's type where its bits already mean the same.
@@ -222,16 +239,17 @@ std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& 
 uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
                                   HitRole role,
                                   const Arguments& arguments,
-                                  const model::Point& point) {
+                                  const model::Point& point,
+                                  bool is_at_ret) {
     const auto probe_id = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan_.programs.size());
     tr_probe program{};
-    if (role != HitRole::instant) program.args[program.arg_count++] = stack_pointer();
+    add_hidden_slots(program, role, is_at_ret);
     ProbeDefinition definition;
     definition.probe_id = probe_id;
     definition.role = role;
     definition.point = point.index;
     definition.spec = identity.spec;
-    const auto& shown = role == HitRole::span_end ? point.end_arguments : point.arguments;
+    const auto& shown = is_span_end(role) ? point.end_arguments : point.arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
         TR_CHECK(program.arg_count < TR_ARGS_MAX);
         program.args[program.arg_count++] = arguments[i].arg;
@@ -270,6 +288,21 @@ void PlanBuilder::add_site(const ProbeIdentity& identity,
         {site.file_offset, site.semaphore_offset, probe_id, program, identity.is_pattern});
 }
 
+void PlanBuilder::add_return(const ProbeIdentity& identity,
+                             const ProbeSite& site,
+                             HitRole role,
+                             const Arguments& arguments,
+                             const model::Point& point) {
+    const bool is_at_ret = !site.return_offsets.empty();
+    const auto id = add_program(identity, role, arguments, point, is_at_ret);
+    if (!is_at_ret) return add_site(identity, site, id, ProbeProgram::return_hit);
+    ProbeSite at = site;
+    for (const uint64_t offset : site.return_offsets) {
+        at.file_offset = offset;
+        add_site(identity, at, id, ProbeProgram::hit);
+    }
+}
+
 void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites) {
     const bool is_span = identity.kind == ProbeKind::span;
     model::Point point;
@@ -286,17 +319,21 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.arguments = settle(lists);
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
-        const auto role = is_span ? HitRole::span_begin : HitRole::instant;
-        const auto id = add_program(identity, role, site.arguments, point);
+        if (identity.kind == ProbeKind::uretprobe) {
+            add_return(identity, site, HitRole::instant, site.arguments, point);
+            continue;
+        }
+        const auto begin = site.is_goroutine ? HitRole::goroutine_span_begin : HitRole::span_begin;
+        const auto role = is_span ? begin : HitRole::instant;
+        const auto id = add_program(identity, role, site.arguments, point, false);
         if (identity.kind == ProbeKind::tracepoint) {
             plan_.tracepoints.push_back({identity.category, identity.name, id});
             continue;
         }
-        const bool is_return = identity.kind == ProbeKind::uretprobe;
-        add_site(identity, site, id, is_return ? ProbeProgram::return_hit : ProbeProgram::hit);
+        add_site(identity, site, id, ProbeProgram::hit);
         if (!is_span) continue;
-        const auto end = add_program(identity, HitRole::span_end, site.return_arguments, point);
-        add_site(identity, site, end, ProbeProgram::return_hit);
+        const auto end = site.is_goroutine ? HitRole::goroutine_span_end : HitRole::span_end;
+        add_return(identity, site, end, site.return_arguments, point);
     }
     plan_.points.push_back(std::move(point));
 }

@@ -20,6 +20,9 @@ struct ProbeSite {
     uint64_t semaphore_offset = 0;
     std::vector<ProbeArgument> arguments;
     std::vector<ProbeArgument> return_arguments;  // spans
+    // The function's ret instructions, where they stand in for a return probe; empty: they do not.
+    std::vector<uint64_t> return_offsets;
+    bool is_goroutine = false;  // a span of Go's: on the goroutine's stack, not the thread's
 };
 
 // What the sites of one probe have in common.
@@ -87,11 +90,19 @@ private:
     void emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites);
     // Brings the sites' lists to one length, and returns what they are together.
     static std::vector<model::Argument> settle(const std::vector<Arguments*>& lists);
-    // Adds a program and its definition; returns the probe id. Slot 0 of a span's is rsp.
+    // Adds a program and its definition; returns the probe id. The first slots of a span's are what
+    // HitRole says. `is_at_ret`: it runs before the return address is popped, not after.
     uint32_t add_program(const ProbeIdentity& identity,
                          HitRole role,
                          const Arguments& arguments,
-                         const model::Point& point);
+                         const model::Point& point,
+                         bool is_at_ret);
+    // The end of a span, or a probe of a return alone.
+    void add_return(const ProbeIdentity& identity,
+                    const ProbeSite& site,
+                    HitRole role,
+                    const Arguments& arguments,
+                    const model::Point& point);
     void add_site(const ProbeIdentity& identity,
                   const ProbeSite& site,
                   uint32_t probe_id,

@@ -18,6 +18,9 @@ enum class PointIndex : uint32_t {};
 
 inline constexpr ThreadIndex kIdleThread{0xffffffff};  // no thread: the CPU's idle loop
 
+// The life of everything that is no thread, far above those of a tid that is used again.
+inline constexpr uint32_t kTrackLife = 1022;
+
 // What a trace is about, as far as it is known before the first event.
 struct Recording {
     uint32_t pid = 0;         // the one process that is recorded; 0: several, or all of the system
@@ -40,6 +43,9 @@ struct Thread {
     uint64_t start_ns = 0;  // CLOCK_BOOTTIME; 0: unknown
     uint32_t parent_pid = 0;
     bool is_kernel_thread = false;
+    // No thread of the kernel's but one of the program's own, which many threads run (a goroutine):
+    // a line of its own in the process. `tid` counts these from 1, thread_life is kTrackLife.
+    bool is_track = false;
     std::string thread_name;
     std::string process_name;
 };

@@ -62,8 +62,10 @@ bool TaskBook::define(const model::Thread& thread, uint64_t& strings_cut) {
                             ? std::string("kthreadd")
                             : with_life(clean_name(thread.process_name, strings_cut), "pid",
                                         thread.pid, thread.process_life);
-    auto thread_name = with_life(clean_name(thread.thread_name, strings_cut), "tid", thread.tid,
-                                 thread.thread_life);
+    auto thread_name = clean_name(thread.thread_name, strings_cut);
+    if (!thread.is_track) {
+        thread_name = with_life(std::move(thread_name), "tid", thread.tid, thread.thread_life);
+    }
     describe(*task, std::move(process_name), std::move(thread_name));
     return true;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exceptions through functions of several kinds, with destructors on the way, in several threads.
+// Speaks as target.h says. --seconds N (0: one round).
+#include "target.h"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<uint64_t> entered{0};
+std::atomic<uint64_t> returned{0};
+std::atomic<uint64_t> caught{0};
+std::atomic<uint64_t> destroyed{0};
+
+struct Guard {
+    ~Guard() { ++destroyed; }
+};
+
+constexpr int kRounds = 200;
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((noinline, noclone)) int throw_at(int x) {
+    if (x % 3 == 0) throw std::runtime_error("planned");
+    return x + 1;
+}
+
+// Nothing of its own to unwind: no table of landing pads, yet exceptions pass.
+__attribute__((noinline, noclone)) int pass_through(int x) {
+    ++entered;
+    const int result = throw_at(x) + 1;
+    ++returned;
+    return result;
+}
+
+__attribute__((noinline, noclone)) int clean_up(int x) {
+    const Guard guard;
+    return pass_through(x) + 1;
+}
+
+__attribute__((noinline, noclone)) int catch_it(int x) {
+    try {
+        return clean_up(x);
+    } catch (const std::runtime_error&) {
+        ++caught;
+        return -x;
+    }
+}
+}
+
+namespace {
+
+uint64_t run_round() {
+    uint64_t wrong = 0;
+    for (int x = 0; x < kRounds; ++x) {
+        const int want = x % 3 == 0 ? -x : x + 3;
+        if (catch_it(x) != want) ++wrong;
+    }
+    return wrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::chrono::seconds seconds(target_option(argc, argv, "--seconds", 0));
+    target_ready_and_wait();
+    const auto end = std::chrono::steady_clock::now() + seconds;
+    std::atomic<uint64_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+        threads.emplace_back([&] {
+            do {
+                wrong += run_round();
+            } while (std::chrono::steady_clock::now() < end);
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    printf(
+        "{\"entered\":%llu,\"returned\":%llu,\"caught\":%llu,\"destroyed\":%llu,\"wrong\":%llu}\n",
+        static_cast<unsigned long long>(entered), static_cast<unsigned long long>(returned),
+        static_cast<unsigned long long>(caught), static_cast<unsigned long long>(destroyed),
+        static_cast<unsigned long long>(wrong));
+    puts("{\"end\":true}");
+    target_wait_for_end();
+    return 0;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading functions with Zydis. Go's prologue is that of cmd/internal/obj/x86/obj6.go (stacksplit):
+// a comparison of rsp, or of rsp less a large frame in r12, with g.stackguard0 at 0x10(r14), then
+// jbe to a call of runtime.morestack and a jump back to the first instruction.
+//
+// Called by return_way.cpp; tested on bytes alone.
+#include "probe/function_code.h"
+
+#include <Zydis/Zydis.h>
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+class Instructions {
+public:
+    Instructions() {
+        ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    }
+
+    // False: the bytes at the front are no whole instruction.
+    bool decode(std::span<const std::byte> code) {
+        return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder_, code.data(), code.size(),
+                                                   &instruction_, operands_.data()));
+    }
+    [[nodiscard]] ZydisMnemonic mnemonic() const { return instruction_.mnemonic; }
+    [[nodiscard]] size_t bytes() const { return instruction_.length; }
+    [[nodiscard]] ZydisInstructionCategory category() const { return instruction_.meta.category; }
+    [[nodiscard]] const ZydisDecodedOperand& operand(size_t index) const {
+        return operands_[index];
+    }
+    [[nodiscard]] size_t operand_count() const { return instruction_.operand_count_visible; }
+
+    // Where a jump leads; nullopt: through a register or memory.
+    [[nodiscard]] std::optional<uint64_t> target(uint64_t address) const {
+        ZyanU64 to = 0;
+        const bool is_direct =
+            operands_[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+            ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&instruction_, operands_.data(), address, &to));
+        return is_direct ? std::optional<uint64_t>(to) : std::nullopt;
+    }
+
+private:
+    ZydisDecoder decoder_{};
+    ZydisDecodedInstruction instruction_{};
+    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands_{};
+};
+
+struct Jump {
+    uint64_t from = 0;
+    uint64_t to = 0;
+};
+
+class FunctionReader {
+public:
+    FunctionReader(std::span<const CodePart> parts, bool has_tables_elsewhere)
+        : parts_(parts), has_tables_elsewhere_(has_tables_elsewhere) {}
+
+    FunctionCode read() {
+        for (const CodePart& part : parts_) read_part(part);
+        check_jumps();
+        return std::move(result_);
+    }
+
+private:
+    // The first obstacle is the one told of.
+    void refuse(std::string_view what, uint64_t address) {
+        if (!result_.obstacle.empty()) return;
+        result_.obstacle = what;
+        result_.obstacle_place = place(address);
+    }
+
+    [[nodiscard]] std::string place(uint64_t address) const {
+        const CodePart* part = part_of(address);
+        if (part == nullptr) return "elsewhere";
+        return fmt::format("at +{:#x}{}", address - part->address,
+                           part == parts_.data() ? "" : " of its cold part");
+    }
+
+    [[nodiscard]] const CodePart* part_of(uint64_t address) const {
+        const auto found = std::ranges::find_if(parts_, [&](const CodePart& part) {
+            return address >= part.address && address - part.address < part.bytes.size();
+        });
+        return found == parts_.end() ? nullptr : &*found;
+    }
+
+    void read_part(const CodePart& part) {
+        size_t offset = 0;
+        // Each turn takes at least one byte.
+        while (offset < part.bytes.size()) {
+            const uint64_t address = part.address + offset;
+            if (!instructions_.decode(part.bytes.subspan(offset))) {
+                return refuse("holds bytes that are no instruction", address);
+            }
+            starts_.push_back(address);
+            take(address);
+            offset += instructions_.bytes();
+        }
+    }
+
+    void take(uint64_t address) {
+        switch (instructions_.category()) {
+            case ZYDIS_CATEGORY_RET:
+                result_.returns.push_back(address);
+                return;
+            case ZYDIS_CATEGORY_CALL:
+                result_.has_call = true;
+                return;
+            case ZYDIS_CATEGORY_COND_BR:
+            case ZYDIS_CATEGORY_UNCOND_BR:
+                take_jump(address);
+                return;
+            default:
+                return;
+        }
+    }
+
+    void take_jump(uint64_t address) {
+        if (const auto to = instructions_.target(address)) {
+            jumps_.push_back({address, *to});
+            return;
+        }
+        const auto& operand = instructions_.operand(0);
+        const bool is_table = operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                              operand.mem.index != ZYDIS_REGISTER_NONE && operand.mem.scale == 8;
+        if (has_tables_elsewhere_ && is_table) return;
+        refuse("has a jump through a table or pointer", address);
+    }
+
+    // A jump into the middle of an instruction says that the reading went astray.
+    void check_jumps() {
+        std::ranges::sort(starts_);
+        for (const Jump& jump : jumps_) {
+            if (part_of(jump.to) == nullptr) {
+                refuse("is left by a jump into another", jump.from);
+            } else if (!std::ranges::binary_search(starts_, jump.to)) {
+                refuse("has a jump between two instructions", jump.from);
+            }
+        }
+    }
+
+    std::span<const CodePart> parts_;
+    bool has_tables_elsewhere_;
+    Instructions instructions_;
+    FunctionCode result_;
+    std::vector<uint64_t> starts_;
+    std::vector<Jump> jumps_;
+};
+
+// cmp 0x10(%r14), with rsp or r12.
+bool is_stack_check(const Instructions& instructions) {
+    if (instructions.mnemonic() != ZYDIS_MNEMONIC_CMP) return false;
+    const auto is_limit = [](const ZydisDecodedOperand& operand) {
+        return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+               operand.mem.base == ZYDIS_REGISTER_R14 && operand.mem.index == ZYDIS_REGISTER_NONE &&
+               operand.mem.disp.has_displacement && operand.mem.disp.value == 0x10;
+    };
+    const auto& left = instructions.operand(0);
+    const auto& right = instructions.operand(1);
+    return left.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           (left.reg.value == ZYDIS_REGISTER_RSP || left.reg.value == ZYDIS_REGISTER_R12) &&
+           is_limit(right);
+}
+
+}  // namespace
+
+FunctionCode read_function_code(std::span<const CodePart> parts, bool has_tables_elsewhere) {
+    return FunctionReader(parts, has_tables_elsewhere).read();
+}
+
+std::optional<uint64_t> offset_behind_stack_check(std::span<const std::byte> code) {
+    // mov, sub, jb, cmp, jbe: the longest form, of frames that could wrap around.
+    constexpr int kPrologueMax = 5;
+    Instructions instructions;
+    size_t offset = 0;
+    bool is_checked = false;
+    for (int i = 0; i < kPrologueMax && offset < code.size(); ++i) {
+        if (!instructions.decode(code.subspan(offset))) return std::nullopt;
+        offset += instructions.bytes();
+        if (is_checked) {
+            const bool is_branch = instructions.mnemonic() == ZYDIS_MNEMONIC_JBE;
+            return is_branch && offset < code.size() ? std::optional<uint64_t>(offset)
+                                                     : std::nullopt;
+        }
+        is_checked = is_stack_check(instructions);
+    }
+    return std::nullopt;
+}
+
+}  // namespace tracer

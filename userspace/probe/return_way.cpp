@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which language a function is of goes by what its compiler leaves in the file: Go's sections, the
+// runtime symbols of GHC and OCaml, the personality routines of C++ and Rust. Seen on Linux 6.18
+// with uretprobes: a Go program dies at the next growth of a stack ("unexpected return pc"), a C++
+// program at the next exception through the function (std::terminate).
+//
+// Relies on symbols with sizes. Called by compile_function.
+#include "probe/return_way.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace tracer {
+
+namespace {
+
+constexpr std::string_view kCold = ".cold";
+
+// Longer functions than any compiler makes: a hostile symbol's size.
+constexpr uint64_t kFunctionBytesMax = 4 << 20;
+
+template <size_t N>
+bool is_among(std::string_view name, const std::array<std::string_view, N>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool has_name_in(const ElfFile& elf, std::string_view section, std::string_view name) {
+    const auto* found = elf.section(section);
+    if (found == nullptr) return false;
+    const auto bytes = elf.read_section(*found);
+    if (!bytes) return false;
+    // With the NUL behind it: the end of a string in the table.
+    const std::string wanted = fmt::format("{}{}", name, '\0');
+    const auto same = [](std::byte a, char b) { return a == std::byte(b); };
+    return std::search(bytes->begin(), bytes->end(), wanted.begin(), wanted.end(), same) !=
+           bytes->end();
+}
+
+// Whether code of the file throws, or handles what passes: not C that only cleans up when a thread
+// is cancelled.
+bool can_throw(const ElfFile& elf) {
+    constexpr std::array<std::string_view, 4> kNames = {
+        "__gxx_personality_v0", "__cxa_throw", "rust_eh_personality", "_Unwind_RaiseException"};
+    return std::ranges::any_of(kNames, [&](std::string_view name) {
+        return has_name_in(elf, ".dynstr", name) || has_name_in(elf, ".strtab", name);
+    });
+}
+
+bool is_upper(std::string_view text, size_t index) {
+    return index < text.size() && text[index] >= 'A' && text[index] <= 'Z';
+}
+
+// package_Module: a name in GHC's z-encoding, in which "zi" stands for the dot in a module's name.
+bool is_z_encoded(std::string_view name) {
+    const size_t module = name.find('_');
+    if (module == std::string_view::npos || !is_upper(name, module + 1)) return false;
+    for (size_t at = name.find("zi", module); at != std::string_view::npos;
+         at = name.find("zi", at + 1)) {
+        if (is_upper(name, at + 2)) return true;
+    }
+    return false;
+}
+
+bool is_ocaml_function(std::string_view name) {
+    return name.starts_with("caml") && is_upper(name, 4);
+}
+
+}  // namespace
+
+ReturnWays::ReturnWays(const ElfFile& elf, const SymbolTable& symbols)
+    : elf_(elf), is_go_(elf.is_go()), is_ghc_(elf.is_ghc()) {
+    constexpr std::array<std::string_view, 3> kGhcRuntime = {"stg_ap_0_fast", "hs_main",
+                                                             "stg_upd_frame_info"};
+    const FunctionSymbol* go_main = nullptr;
+    for (const auto& function : symbols.functions()) {
+        if (is_among(function.name, kGhcRuntime)) is_ghc_ = true;
+        if (function.name == "runtime.main") go_main = &function;
+        if (!function.name.ends_with(kCold)) continue;
+        const auto [at, is_new] = cold_parts_.try_emplace(function.name, &function);
+        if (!is_new) at->second = nullptr;
+    }
+    is_ocaml_ = symbols.address_of("caml_frametable").has_value() ||
+                symbols.address_of("caml_plugin_header").has_value();
+    // The check of runtime.main's stack shows whether r14 holds the goroutine (since Go 1.17).
+    has_go_registers_ =
+        is_go_ && go_main != nullptr && offset_behind_stack_check(code_of(*go_main)).has_value();
+    throws_ = !is_go_ && can_throw(elf);
+}
+
+bool ReturnWays::is_go_function(std::string_view name) const {
+    if (!has_go_registers_ || name.ends_with(".abi0")) return false;
+    // Go's are package.name; of C code that cgo links, parts and copies have a dot.
+    constexpr std::array<std::string_view, 7> kCopies = {
+        "cold", "part", "isra", "constprop", "llvm", "lto_priv", "localalias"};
+    const size_t dot = name.find('.');
+    if (dot == std::string_view::npos || dot == 0) return false;
+    const auto rest = name.substr(dot + 1);
+    return !is_among(rest.substr(0, rest.find('.')), kCopies);
+}
+
+uint64_t ReturnWays::entry_offset(const FunctionSymbol& function) const {
+    if (!is_go_function(function.name)) return 0;
+    return offset_behind_stack_check(code_of(function)).value_or(0);
+}
+
+std::vector<std::byte> ReturnWays::code_of(const FunctionSymbol& function) const {
+    if (function.bytes == 0 || function.bytes > kFunctionBytesMax) return {};
+    auto code = elf_.read(function.file_offset, function.bytes);
+    return code ? std::move(*code) : std::vector<std::byte>{};
+}
+
+FunctionCode ReturnWays::read(const FunctionSymbol& function) const {
+    const auto code = code_of(function);
+    if (code.empty()) return {{}, true, "has a symbol without a size", {}};
+    std::vector<CodePart> parts{{function.vaddr, code}};
+    std::vector<std::byte> cold_code;
+    const auto cold = cold_parts_.find(fmt::format("{}{}", function.name, kCold));
+    if (cold != cold_parts_.end() && cold->second != nullptr) {
+        cold_code = code_of(*cold->second);
+        parts.push_back({cold->second->vaddr, cold_code});
+    }
+    auto read = read_function_code(parts, is_go_);
+    for (uint64_t& address : read.returns) {
+        const auto offset = elf_.file_offset_of(address);
+        if (!offset) return {{}, true, "has code outside of the file", {}};
+        address = *offset;
+    }
+    return read;
+}
+
+bool ReturnWays::is_haskell_code(std::string_view name) const {
+    // GHC's own code; C functions of its runtime system have other names.
+    constexpr std::array<std::string_view, 5> kSuffixes = {"_info", "_entry", "_ret", "_fast",
+                                                           "_slow"};
+    const bool has_suffix = std::ranges::any_of(
+        kSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
+    return has_suffix && (is_ghc_ || is_z_encoded(name));
+}
+
+std::string ReturnWays::harm_of_language(const FunctionSymbol& function) const {
+    if (is_haskell_code(function.name)) {
+        return "Haskell code, which does not return through the C stack";
+    }
+    if (is_ocaml_ && is_ocaml_function(function.name)) {
+        return "OCaml code, whose collector reads the return addresses that a return probe "
+               "replaces";
+    }
+    if (!is_go_ || is_go_function(function.name)) return {};
+    if (!has_go_registers_) {
+        return "a Go program older than Go 1.17, or without the symbol runtime.main: return probes "
+               "crash Go programs, and where results are is not known";
+    }
+    return "a Go program's assembly or C code: return probes crash Go programs";
+}
+
+ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
+    ReturnWay way;
+    way.harm = harm_of_language(function);
+    if (!way.harm.empty() || (!is_go_ && !throws_)) return way;
+    auto code = read(function);
+    // Where nothing is called nothing can be thrown: the kernel's way is cheaper.
+    if (code.obstacle.empty() && !is_go_ && !code.has_call) return way;
+    if (code.obstacle.empty() && code.returns.empty()) code.obstacle = "has no ret instruction";
+    if (code.obstacle.empty()) {
+        way.sites = std::move(code.returns);
+        return way;
+    }
+    way.harm = fmt::format("{}; its ret instructions cannot stand in for it: the function {}",
+                           is_go_ ? "a return probe crashes Go programs"
+                                  : "an exception that passes through a return probe ends the "
+                                    "program (std::terminate)",
+                           code.obstacle);
+    way.detail = std::move(code.obstacle_place);
+    return way;
+}
+
+}  // namespace tracer
