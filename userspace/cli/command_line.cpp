@@ -65,6 +65,11 @@ void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
                    "a probe, repeatable (default: none); `tracer list` prints them")
         ->type_name("PROBE")
         ->group("What to record");
+    app.add_flag(
+           "--wait", command.wait,
+           "wait for probes that no file has yet (default with -a, --tree and -- COMMAND; with "
+           "--pid alone such a probe is an error)")
+        ->group("What to record");
     app.add_flag("--no-sched", texts.no_sched,
                  "no switches and wakeups (default: recorded); births and deaths always are")
         ->group("What to record");

@@ -25,6 +25,7 @@ struct RecordCommand {
     std::vector<uint32_t> ids;
     bool all = false;
     bool tree = false;
+    bool wait = false;                 // for probes that no file has yet, also with --pid alone
     std::vector<std::string> command;  // after "--"
     std::vector<std::string> probes;   // -e texts
     std::string output_path;           // empty: the default name
@@ -37,6 +38,9 @@ struct RecordCommand {
     bool sched = true;
     bool force_perf_links = false;
     Verbosity verbosity;
+
+    // Whether a probe that is found nowhere yet is waited for instead of refused.
+    [[nodiscard]] bool waits_for_probes() const { return wait || all || tree; }
 };
 
 struct ListCommand {

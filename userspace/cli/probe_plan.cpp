@@ -42,24 +42,30 @@ Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& text
     return specs;
 }
 
-Result<AttachPlan> plan_probes(const std::vector<ProbeSpec>& specs,
-                               const RecordCommand& command,
-                               const Targets& targets) {
-    if (specs.empty()) return AttachPlan{};
+bool are_of_files(const std::vector<ProbeSpec>& specs) {
+    return std::ranges::any_of(
+        specs, [](const ProbeSpec& spec) { return spec.kind != ProbeKind::tracepoint; });
+}
+
+Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
+                                  const RecordCommand& command,
+                                  const Targets& targets,
+                                  bool can_wait) {
+    PlannedProbes planned;
+    if (specs.empty()) return planned;
     CompileOptions options;
+    if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
     std::optional<Tracefs> tracepoints;
-    const auto is_tracepoint = [](const ProbeSpec& spec) {
-        return spec.kind == ProbeKind::tracepoint;
-    };
-    if (std::ranges::any_of(specs, is_tracepoint)) {
+    if (std::ranges::any_of(
+            specs, [](const ProbeSpec& spec) { return spec.kind == ProbeKind::tracepoint; })) {
         TR_ASSIGN(tracepoints, Tracefs::open());
         options.tracepoints = &*tracepoints;
     }
-    TargetFiles files;
-    if (!std::ranges::all_of(specs, is_tracepoint)) {
-        TR_ASSIGN(files, files_to_search(command, targets));
+    if (are_of_files(specs)) {
+        TR_ASSIGN(planned.files, files_to_search(command, targets));
     }
-    return compile_probes(specs, files, options);
+    TR_ASSIGN(planned.plan, compile_probes(specs, planned.files, options));
+    return planned;
 }
 
 }  // namespace tracer

@@ -4,6 +4,7 @@
 #include "cli/command_line.h"
 #include "probe/attach_plan.h"
 #include "probe/probe_spec.h"
+#include "probe/target_files.h"
 #include "session/targets.h"
 #include "tracer/base/result.h"
 
@@ -15,10 +16,19 @@ namespace tracer {
 // The -e texts, read; the first malformed one is the error.
 [[nodiscard]] Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& texts);
 
+struct PlannedProbes {
+    AttachPlan plan;
+    TargetFiles files;  // that were looked at
+};
+
 // Looks the probes up in what is to be recorded: the targets' files, those of the program to be
-// started, or (-a) those of every process.
-[[nodiscard]] Result<AttachPlan> plan_probes(const std::vector<ProbeSpec>& specs,
-                                             const RecordCommand& command,
-                                             const Targets& targets);
+// started, or (-a) those of every process. `can_wait`: files that are run later will be looked at.
+[[nodiscard]] Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
+                                                const RecordCommand& command,
+                                                const Targets& targets,
+                                                bool can_wait);
+
+// Whether files that are run later can have one of them.
+[[nodiscard]] bool are_of_files(const std::vector<ProbeSpec>& specs);
 
 }  // namespace tracer

@@ -45,6 +45,23 @@ std::string own_command_line() {
     return text;
 }
 
+SeenFiles seen_files(const PlannedProbes& planned) {
+    SeenFiles seen;
+    const auto add = [&seen](const std::string& path) {
+        if (const auto stamp = stamp_of(path)) seen.add(*stamp);
+    };
+    for (const TargetFile& file : planned.files.files()) add(file.open_path);
+    for (const AttachFile& file : planned.plan.files) add(file.open_path);
+    return seen;
+}
+
+// As many again as there are, twice: a program that is replaced needs the same once more.
+uint32_t late_programs_max(const AttachPlan& plan) {
+    constexpr size_t kMin = 4096;
+    constexpr size_t kMax = 32768;
+    return static_cast<uint32_t>(std::clamp(2 * plan.programs.size(), kMin, kMax));
+}
+
 // What a recording is made of before it runs, in the order it is made.
 class Preparation {
 public:
@@ -56,10 +73,12 @@ public:
 
 private:
     Status find_targets();
+    Status plan();
     Status open_kernel();
     Status open_output();
     [[nodiscard]] RecordingDefinitions definitions() const;
     [[nodiscard]] model::Recording recording() const;
+    [[nodiscard]] DiscoveryOptions discovery_options() const;
     void say_what_is_recorded() const;
 
     const RecordCommand& command_;
@@ -69,7 +88,11 @@ private:
     std::optional<EndWatch> watch_;
     Targets targets_;
     std::optional<ChildProcess> child_;
-    AttachPlan plan_;
+    std::unique_ptr<MappingWatch> mappings_;  // null: no file that comes later has probes
+    std::string watch_warning_;               // why not
+    PlannedProbes planned_;
+    SeenFiles seen_;
+    std::optional<ProbeDefinition> armed_definition_;
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
     std::unique_ptr<Output> output_;
@@ -82,7 +105,7 @@ Status Preparation::prepare() {
     TR_TRY(check_privilege(read_privilege()));
     TR_TRY(check_pid_namespace(read_pid_namespace()));
     TR_TRY(check_kernel_types());
-    TR_ASSIGN(plan_, plan_probes(specs_, command_, targets_));
+    TR_TRY(plan());
     // Before the first thread and the child: both inherit what happens to signals.
     TR_ASSIGN(watch_, EndWatch::make());
     if (!command_.command.empty()) {
@@ -101,6 +124,27 @@ Status Preparation::find_targets() {
     return {};
 }
 
+Status Preparation::plan() {
+    // Watched before the files are collected: none can come between unseen.
+    if (are_of_files(specs_)) {
+        auto watch = MappingWatch::open();
+        if (watch) mappings_ = std::move(*watch);
+        if (!watch) {
+            watch_warning_ =
+                fmt::format("files that are run later get no probes: {}", watch.error().what);
+        }
+    }
+    TR_ASSIGN(planned_, plan_probes(specs_, command_, targets_, mappings_ != nullptr));
+    if (mappings_) {
+        // At once: a name may lead to another file as soon as the recording has begun.
+        seen_ = seen_files(planned_);
+        const model::PointIndex index{static_cast<uint32_t>(planned_.plan.points.size())};
+        planned_.plan.points.push_back(armed_point(index));
+        armed_definition_ = armed_definition(index);
+    }
+    return {};
+}
+
 Status Preparation::open_kernel() {
     const bool all_switches = command_.all && command_.sched;
     const MachineLoad load = read_machine_load(all_switches && !command_.buffer);
@@ -111,9 +155,10 @@ Status Preparation::open_kernel() {
                           .record_sched = command_.sched,
                           .ring_bytes = ring_bytes_,
                           .own_pid = own_pid_,
-                          .force_perf_links = command_.force_perf_links};
+                          .force_perf_links = command_.force_perf_links,
+                          .late_programs_max = mappings_ ? late_programs_max(planned_.plan) : 0};
     for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
-    TR_ASSIGN(recorder_, open_kernel_side(plan_, options));
+    TR_ASSIGN(recorder_, open_kernel_side(planned_.plan, options));
     return {};
 }
 
@@ -142,8 +187,9 @@ Status Preparation::open_output() {
 
 RecordingDefinitions Preparation::definitions() const {
     RecordingDefinitions definitions;
-    definitions.points = plan_.points;
-    definitions.probes = plan_.probes;
+    definitions.points = planned_.plan.points;
+    definitions.probes = planned_.plan.probes;
+    if (armed_definition_) definitions.probes.push_back(*armed_definition_);
     definitions.record_all = command_.all;
     definitions.pids = targets_.pids;
     if (child_) definitions.pids.push_back(child_->pid());
@@ -180,9 +226,24 @@ model::Recording Preparation::recording() const {
     return recording;
 }
 
+DiscoveryOptions Preparation::discovery_options() const {
+    DiscoveryOptions options;
+    options.specs = specs_;
+    options.plan = planned_.plan;
+    options.seen = seen_;
+    for (const Targets::Thread& thread : targets_.threads) options.processes.push_back(thread.pid);
+    options.own_pid = own_pid_;
+    options.programs_max = late_programs_max(planned_.plan);
+    options.real_time = command_.real_time;
+    return options;
+}
+
 void Preparation::say_what_is_recorded() const {
-    size_t sites = plan_.tracepoints.size();
-    for (const AttachFile& file : plan_.files) sites += file.sites.size();
+    for (const WaitingProbe& probe : planned_.plan.waiting) {
+        put_text(stderr, fmt::format("tracer: waiting for {}: {}\n", probe.spec, probe.reason));
+    }
+    size_t sites = planned_.plan.tracepoints.size();
+    for (const AttachFile& file : planned_.plan.files) sites += file.sites.size();
     put_text(stderr,
              fmt::format("tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
                          target_.path == "-" ? "standard output" : target_.path, sites,
@@ -191,15 +252,18 @@ void Preparation::say_what_is_recorded() const {
 
 Result<int> Preparation::run() {
     StatusLine line(stderr);
-    auto early_warnings = plan_.warnings;
+    auto early_warnings = planned_.plan.warnings;
+    if (!watch_warning_.empty()) early_warnings.push_back(watch_warning_);
     early_warnings.insert(early_warnings.end(), recorder_->warnings().begin(),
                           recorder_->warnings().end());
     RecordingOptions options;
-    options.probes = plan_.probes;
+    options.probes = planned_.plan.probes;
     options.targets = targets_;
     options.record_sched = command_.sched;
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
+    options.mappings = mappings_.get();
+    if (mappings_) options.discovery = discovery_options();
     options.drain.real_time = command_.real_time;
     options.drain.share_percent = command_.drain_percent;
     options.drain.output_bytes_max = command_.bytes_max;
@@ -224,7 +288,9 @@ Result<int> Preparation::run() {
     Summary& summary = result->summary;
     summary.path = target_.path;
     summary.format = target_.format_name();
-    summary.warnings.insert(summary.warnings.begin(), plan_.warnings.begin(), plan_.warnings.end());
+    if (!watch_warning_.empty()) summary.warnings.push_back(watch_warning_);
+    summary.warnings.insert(summary.warnings.begin(), planned_.plan.warnings.begin(),
+                            planned_.plan.warnings.end());
     if (!command_.verbosity.quiet && !command_.verbosity.json) {
         // Each is told once; JSON is read without what came before it.
         std::erase_if(summary.warnings, [&](const std::string& text) {

@@ -45,13 +45,21 @@ struct AttachTracepoint {
     uint32_t probe_id = 0;
 };
 
+// A probe that no file has yet, and may have later.
+struct WaitingProbe {
+    std::string spec;
+    std::string reason;
+};
+
 struct AttachPlan {
     std::vector<AttachFile> files;
     std::vector<AttachTracepoint> tracepoints;
-    // programs[i] belongs to probe id TR_PROBE_FIRST_USER + i.
+    // programs[i] belongs to probe id first_probe_id + i.
     std::vector<tr_probe> programs;
+    uint32_t first_probe_id = TR_PROBE_FIRST_USER;  // larger in a plan that is added to another
     std::vector<model::Point> points;
     std::vector<ProbeDefinition> probes;
+    std::vector<WaitingProbe> waiting;
     std::vector<std::string> warnings;  // shown before the recording; in the JSON summary too
 };
 

@@ -81,7 +81,7 @@ Result<std::unique_ptr<KernelObjects>> KernelObjects::load(const AttachPlan& pla
     }
     TR_TRY(objects->make_rings(options.ring_bytes));
     TR_TRY(objects->map_shared_arrays());
-    TR_TRY(objects->fill_probes(plan));
+    TR_TRY(objects->add_programs(plan));
     for (const uint32_t pid : options.pids) objects->want_process(pid);
     for (const uint32_t tid : options.tids) objects->want_thread(tid);
     return objects;
@@ -94,7 +94,8 @@ KernelObjects::~KernelObjects() {
 
 void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& options) {
     wake_bytes_ = options.ring_bytes / 4;
-    probe_count_ = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan.programs.size());
+    probe_room_ = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan.programs.size()) +
+                  options.late_programs_max;
     auto& settings = *skeleton_->rodata;
     settings.tr_record_all = options.record_all;
     settings.tr_filter_tids = !options.tids.empty();
@@ -108,8 +109,8 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     bpf_map__set_max_entries(maps.rings, static_cast<uint32_t>(cpu_count_));
     bpf_map__set_max_entries(maps.ring_states, static_cast<uint32_t>(cpu_count_ + 1));
     bpf_map__set_max_entries(maps.task_ring, kTaskRingBytes);
-    bpf_map__set_max_entries(maps.probes, probe_count_);
-    bpf_map__set_max_entries(maps.counters, probe_count_);
+    bpf_map__set_max_entries(maps.probes, probe_room_);
+    bpf_map__set_max_entries(maps.counters, probe_room_);
 }
 
 void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions& options) {
@@ -124,6 +125,11 @@ void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions&
         bpf_program__set_autoload(program, options.record_sched);
     }
     bpf_program__set_autoload(programs.tr_on_tracepoint, !plan.tracepoints.empty());
+    if (options.late_programs_max > 0) {
+        // What a later file needs is not known, and a loaded object takes no further programs.
+        bpf_program__set_autoload(programs.tr_on_hit, true);
+        bpf_program__set_autoload(programs.tr_on_hit_sleepable, true);
+    }
     for (const AttachFile& file : plan.files) {
         for (const AttachSite& site : file.sites) {
             const bool sleepable = site.program == ProbeProgram::hit_sleepable ||
@@ -172,19 +178,34 @@ Status KernelObjects::map_shared_arrays() {
     return {};
 }
 
-Status KernelObjects::fill_probes(const AttachPlan& plan) {
-    uint32_t id = TR_PROBE_FIRST_USER;
+Status KernelObjects::add_programs(const AttachPlan& plan) {
+    TR_CHECK(plan.first_probe_id == probe_count_);
+    if (plan.programs.size() > probe_room_ - probe_count_) {
+        return fail(ErrorCode::limit,
+                    fmt::format("no room for {} more probe sites: {} of {} are used",
+                                plan.programs.size(), probe_count_, probe_room_));
+    }
+    const int map = bpf_map__fd(skeleton_->maps.probes);
+    uint32_t id = probe_count_;
     for (const tr_probe& probe : plan.programs) {
-        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.probes), &id, &probe, BPF_ANY) != 0) {
+        if (bpf_map_update_elem(map, &id, &probe, BPF_ANY) != 0) {
             return fail_errno(ErrorCode::internal, errno, fmt::format("store probe {}", id));
         }
         ++id;
     }
+    probe_count_ = id;
     return {};
 }
 
 void KernelObjects::want_process(uint32_t pid) {
     set_bit(wanted_tgids_.elements(), pid);
+}
+
+bool KernelObjects::is_wanted_process(uint32_t pid) const {
+    const std::span<uint64_t> words = wanted_tgids_.elements();
+    if (pid / 64 >= words.size()) return false;
+    return (std::atomic_ref(words[pid / 64]).load(std::memory_order_relaxed) >> (pid % 64) & 1) !=
+           0;
 }
 
 void KernelObjects::want_thread(uint32_t tid) {

@@ -51,12 +51,17 @@ public:
     [[nodiscard]] std::span<const tr_ring_state> ring_states() const {
         return ring_states_.elements();
     }
+    // Probe ids given out so far, the built-in ones included.
     [[nodiscard]] uint32_t probe_count() const { return probe_count_; }
     [[nodiscard]] uint64_t wake_bytes() const { return wake_bytes_; }
 
     // Adds a process (or a single thread) to those recorded. Any thread.
     void want_process(uint32_t pid);
     void want_thread(uint32_t tid);
+    [[nodiscard]] bool is_wanted_process(uint32_t pid) const;
+
+    // Stores the programs of a plan whose ids go on from those before.
+    Status add_programs(const AttachPlan& plan);
 
     // The counters of every probe id, summed over CPUs.
     [[nodiscard]] std::vector<tr_probe_counters> read_counters() const;
@@ -69,12 +74,12 @@ private:
     void choose_programs(const AttachPlan& plan, const KernelOptions& options);
     Status make_rings(uint64_t ring_bytes);
     Status map_shared_arrays();
-    Status fill_probes(const AttachPlan& plan);
 
     tracer_bpf* skeleton_ = nullptr;
     bool uses_uprobe_multi_ = false;
     size_t cpu_count_ = 0;
-    uint32_t probe_count_ = 0;
+    uint32_t probe_count_ = TR_PROBE_FIRST_USER;
+    uint32_t probe_room_ = 0;  // ids that the maps hold
     uint64_t wake_bytes_ = 0;
     std::vector<BpfRing> rings_;
     SharedArray<const tr_ring_state> ring_states_;

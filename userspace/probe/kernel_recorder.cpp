@@ -64,6 +64,10 @@ public:
 
     Status attach(const std::function<bool()>& cancelled) override;
     void add_target(uint32_t pid) override { objects_->want_process(pid); }
+    Status attach_late(const AttachPlan& addition) override;
+    [[nodiscard]] bool is_recorded(uint32_t pid) const override {
+        return options_.record_all || objects_->is_wanted_process(pid);
+    }
     Status detach() override;
     bool wait(std::chrono::milliseconds timeout) override;
     void wake() override;
@@ -210,6 +214,15 @@ Status LiveRecorder::snapshot_tasks() {
         got = read(iterator.get(), nothing.data(), nothing.size());
     } while (got > 0 || (got < 0 && errno == EAGAIN));
     if (got < 0) return fail_errno(ErrorCode::missing_feature, errno, "walk the tasks");
+    return {};
+}
+
+Status LiveRecorder::attach_late(const AttachPlan& addition) {
+    TR_TRY(objects_->add_programs(addition));
+    plan_.probes.insert(plan_.probes.end(), addition.probes.begin(), addition.probes.end());
+    for (const AttachFile& file : addition.files) {
+        TR_TRY(attach_file(file, [] { return Status{}; }));
+    }
     return {};
 }
 

@@ -27,6 +27,8 @@ struct KernelOptions {
     uint64_t ring_bytes = 0;  // each CPU's ring, power of two
     uint32_t own_pid = 0;
     bool force_perf_links = false;
+    // Room for the programs of probes that are attached later; 0: there will be none.
+    uint32_t late_programs_max = 0;
 };
 
 // What the kernel counted, complete once detach() has returned.
@@ -47,7 +49,8 @@ struct KernelCounters {
 };
 
 // Rings: one per CPU, then the task ring. peek, release, lost and wait belong to the draining
-// thread; attach, add_target, detach and counters to the thread that opened it; wake to any.
+// thread; attach, add_target, detach and counters to the thread that opened it; attach_late, between
+// attach and detach, to one other; wake and is_recorded to any.
 class KernelRecorder : public RecordSource {
 public:
     // Loads the programs and makes the rings; nothing is attached yet.
@@ -60,6 +63,13 @@ public:
 
     // Records this process too (the child of `-- cmd`).
     virtual void add_target(uint32_t pid) = 0;
+
+    // Attaches the probes of files that came later; ids go on from those before. `limit` when the
+    // room is used up: nothing is attached then. After another error some may be.
+    [[nodiscard]] virtual Status attach_late(const AttachPlan& addition) = 0;
+
+    // Whether the process is one of those recorded now.
+    [[nodiscard]] virtual bool is_recorded(uint32_t pid) const = 0;
 
     [[nodiscard]] virtual Status detach() = 0;
 

@@ -35,6 +35,35 @@ Status compile_one(const ProbeSpec& spec, const CompileContext& context) {
     return fail(ErrorCode::internal, "unknown kind of probe");
 }
 
+// A later file may have it: none of its name is known yet, or the text names no single file. A file
+// that is there and lacks the probe will not get it.
+bool may_come_later(const ProbeSpec& spec, const TargetFiles& files) {
+    if (spec.kind == ProbeKind::tracepoint) return false;
+    return spec.path.empty() || has_wildcard(spec.path) || files.find(spec.path).empty();
+}
+
+// Compiles one spec, or decides what becomes of it.
+Status take_spec(const ProbeSpec& spec, const CompileContext& context, AttachPlan& unresolved) {
+    Status compiled = compile_one(spec, context);
+    if (compiled) return {};
+    const Error& error = compiled.error();
+    const bool is_missing = error.code == ErrorCode::not_found;
+    const std::string reason =
+        error.hint.empty() ? error.what : fmt::format("{}; {}", error.what, error.hint);
+    switch (context.options.missing) {
+        case MissingSpec::refuse:
+            return compiled;
+        case MissingSpec::wait:
+            if (!is_missing || !may_come_later(spec, context.targets)) return compiled;
+            break;
+        case MissingSpec::ignore:
+            if (!is_missing) unresolved.warnings.push_back(reason);
+            break;
+    }
+    unresolved.waiting.push_back({spec.text, reason});
+    return {};
+}
+
 // Why a place cannot have a probe.
 struct SiteHarm {
     std::string what;  // the same for all places of its sort
@@ -130,8 +159,9 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
     ProbeFiles opened(options.debug_files);
     CompileWarnings warnings;
     const CompileContext context{files, options, opened, builder, warnings};
+    AttachPlan unresolved;
     for (const auto& spec : specs) {
-        TR_TRY(compile_one(spec, context));
+        TR_TRY(take_spec(spec, context, unresolved));
         if (builder.program_count() > options.programs_max) {
             return fail(ErrorCode::limit,
                         fmt::format("{} needs more than the {} probe sites allowed", spec.text,
@@ -140,7 +170,10 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
         }
     }
     for (const auto& line : warnings.lines()) builder.warn(line);
-    return std::move(builder).finish();
+    for (const auto& line : unresolved.warnings) builder.warn(line);
+    AttachPlan plan = std::move(builder).finish();
+    plan.waiting = std::move(unresolved.waiting);
+    return plan;
 }
 
 }  // namespace tracer

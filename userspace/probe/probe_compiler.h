@@ -8,9 +8,17 @@
 #include "symbol/tracefs.h"
 #include "tracer/base/result.h"
 
+#include <cstdint>
 #include <span>
 
 namespace tracer {
+
+// What becomes of a spec that no file has.
+enum class MissingSpec : uint8_t {
+    refuse,  // an error
+    wait,    // put among the plan's waiting ones if a file may yet bring it; else an error
+    ignore,  // put among the waiting ones; other faults become warnings (files that came late)
+};
 
 struct CompileOptions {
     // Where tracepoints are looked up; null: none can be named. Borrowed for the call.
@@ -20,9 +28,11 @@ struct CompileOptions {
     bool allow_nop5 = false;
     DebugFileSearch debug_files;
     size_t programs_max = 65536;  // the room of the kernel side's table
+    MissingSpec missing = MissingSpec::refuse;
 };
 
-// Resolves probes to places and programs. Every spec must resolve to at least one.
+// Resolves probes to places and programs. Every spec must resolve to at least one, unless `missing`
+// says otherwise.
 [[nodiscard]] Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                                                 const TargetFiles& files,
                                                 const CompileOptions& options);

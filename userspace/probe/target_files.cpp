@@ -122,6 +122,14 @@ Result<TargetFiles> TargetFiles::of_system() {
     return result;
 }
 
+TargetFiles TargetFiles::of_file(const TargetFile& file, const std::string& root) {
+    TargetFiles result;
+    result.add_file(file);
+    result.roots_.push_back(root);
+    result.is_complete_ = true;
+    return result;
+}
+
 std::vector<TargetFile> TargetFiles::find(std::string_view path) const {
     if (path.find('/') != std::string_view::npos) return find_path(std::string(path));
     std::vector<TargetFile> found;
@@ -149,7 +157,7 @@ std::vector<TargetFile> TargetFiles::find_path(const std::string& path) const {
         if (known != identities_.end()) {
             const auto& file = files_[static_cast<size_t>(known - identities_.begin())];
             found.push_back({file.open_path, path});
-        } else {
+        } else if (!is_complete_) {
             found.push_back({open_path, path});
         }
     }

@@ -37,6 +37,10 @@ public:
     // What any process has mapped now. Processes that end meanwhile are left out.
     [[nodiscard]] static Result<TargetFiles> of_system();
 
+    // One file alone, which a process runs: a PATH means it by its name or where it leads to it,
+    // and nothing else. `root`: how that process's absolute paths begin for us.
+    [[nodiscard]] static TargetFiles of_file(const TargetFile& file, const std::string& root);
+
     // Adds a file by the path that opens it, unless its inode is known.
     void add_file(const TargetFile& file);
     void merge(const TargetFiles& other);
@@ -60,6 +64,7 @@ private:
     std::set<FileIdentity> known_;
     std::vector<std::string> roots_;  // "/proc/PID/root", or "" for our own
     std::string subject_;
+    bool is_complete_ = false;  // a path that leads to none of files_ leads nowhere
 };
 
 // The part behind the last '/'.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drain loop: wait for a ring to fill to a quarter (or 100 ms), then merge, decode and write what is older than a millisecond. It never waits
-// for the output (a full sink is counted loss), and never takes more than its share of a CPU: past
-// it the rings fill, and what finds no room is counted by the kernel. Started and stopped by
-// recording.cpp.
+// The drain loop: wait for a ring to fill to a quarter (or 100 ms), then merge, decode and write
+// what is older than a millisecond. It never waits for the output (a full sink is counted loss),
+// and never takes more than its share of a CPU: past it the rings fill, and what finds no room is
+// counted by the kernel. Started and stopped by recording.cpp.
 #include "session/drain_thread.h"
 
 #include "session/clock.h"
@@ -47,10 +47,12 @@ void sleep_ns(uint64_t ns) {
 DrainThread::DrainThread(KernelRecorder& recorder,
                          Merger& merger,
                          Output& output,
+                         LateQueue& late,
                          const DrainOptions& options)
     : recorder_(recorder),
       merger_(merger),
       output_(output),
+      late_(late),
       options_(options),
       limiter_(options.share_percent) {}
 
@@ -83,6 +85,9 @@ void DrainThread::run() {
         recorder_.wait(is_behind ? std::chrono::milliseconds(0) : options_.wait);
         const uint64_t now_ns = boottime_ns();
         const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
+        // In this order: whoever adds a probe tells us before it can be hit, so no record up to
+        // the watermark is of a probe that we do not know.
+        take_late();
         drain_up_to(watermark_ns);
         is_behind = drained_to_ns_ < watermark_ns;
         watch_output();
@@ -92,9 +97,12 @@ void DrainThread::run() {
 
 bool DrainThread::drain_to_empty(const std::function<bool()>& give_up) {
     TR_CHECK(!thread_.joinable());
+    take_late();
     for (const uint64_t now_ns = boottime_ns(); drained_to_ns_ < now_ns;) {
         drained_to_ns_ = std::min(drained_to_ns_ + kSliceNsMin, now_ns);
+        if (!due_.empty()) drained_to_ns_ = std::min(drained_to_ns_, due_.front().time_ns);
         merger_.drain(drained_to_ns_, output_.handler());
+        write_due();
         if (give_up()) return false;
     }
     merger_.drain(UINT64_MAX, output_.handler());
@@ -109,15 +117,10 @@ void DrainThread::drain_up_to(uint64_t watermark_ns) {
     read_clocks_if_due();
     while (drained_to_ns_ < watermark_ns && !stop_.load(std::memory_order_acquire)) {
         uint64_t end_ns = std::min(drained_to_ns_ + slice_ns, watermark_ns);
-        if (due_clock_) end_ns = std::min<uint64_t>(end_ns, due_clock_->header.time_ns);
+        if (!due_.empty()) end_ns = std::min(end_ns, due_.front().time_ns);
         merger_.drain(end_ns, output_.handler());
         drained_to_ns_ = end_ns;
-        // Records are written in time order: the clocks are read first, what is older is drained,
-        // then the reading goes out as if it had come from a ring.
-        if (due_clock_ && due_clock_->header.time_ns <= end_ns) {
-            output_.handler().on_record(std::as_bytes(std::span(&*due_clock_, 1)));
-            due_clock_.reset();
-        }
+        write_due();
         if (pause_if_over_share()) break;
     }
 }
@@ -126,7 +129,39 @@ void DrainThread::read_clocks_if_due() {
     const uint64_t now_ns = boottime_ns();
     if (now_ns - last_clock_ns_ < static_cast<uint64_t>(options_.clock_every.count())) return;
     last_clock_ns_ = now_ns;
-    if (!due_clock_) due_clock_ = read_clocks();
+    const tr_clock clocks = read_clocks();
+    const auto bytes = std::as_bytes(std::span(&clocks, 1));
+    // The newest of all: whatever else is due was made before.
+    due_.push_back({clocks.header.time_ns, {bytes.begin(), bytes.end()}});
+}
+
+void DrainThread::take_late() {
+    LateQueue::Content late = late_.take();
+    if (!late.points.empty() || !late.probes.empty()) {
+        const Status added = output_.add(late.points, late.probes);
+        if (!added && late_error_.empty()) late_error_ = added.error().what;
+    }
+    for (OwnRecord& record : late.records) {
+        // Its maker may have been held up between the clock and the queue.
+        record.time_ns = std::max(record.time_ns, drained_to_ns_);
+        const auto behind = [](uint64_t time_ns, const OwnRecord& other) {
+            return time_ns < other.time_ns;
+        };
+        const auto place = std::upper_bound(due_.begin(), due_.end(), record.time_ns, behind);
+        due_.insert(place, std::move(record));
+    }
+}
+
+// Records are written in time order: what is older is drained, then ours goes out as if it had come
+// from a ring.
+void DrainThread::write_due() {
+    while (!due_.empty() && due_.front().time_ns <= drained_to_ns_) {
+        std::vector<std::byte>& bytes = due_.front().bytes;
+        std::memcpy(bytes.data() + offsetof(tr_record_header, time_ns), &due_.front().time_ns,
+                    sizeof(uint64_t));
+        output_.handler().on_record(bytes);
+        due_.pop_front();
+    }
 }
 
 void DrainThread::watch_output() {

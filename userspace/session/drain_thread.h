@@ -4,12 +4,14 @@
 #include "capture/merger.h"
 #include "probe/kernel_recorder.h"
 #include "session/end_watch.h"
+#include "session/late_queue.h"
 #include "session/output.h"
 #include "session/share_limiter.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,10 +43,11 @@ struct DrainProgress {
 // stop() the recorder's consuming side, the merger and the output belong to its thread.
 class DrainThread {
 public:
-    // Borrows all three.
+    // Borrows all four. `late`: what others may hand over at any time.
     DrainThread(KernelRecorder& recorder,
                 Merger& merger,
                 Output& output,
+                LateQueue& late,
                 const DrainOptions& options);
     ~DrainThread() { stop(); }
     DrainThread(const DrainThread&) = delete;
@@ -65,6 +68,8 @@ public:
     [[nodiscard]] std::optional<EndCause> raised() const;
     // Why the thread runs at an ordinary priority though asked otherwise; after stop().
     [[nodiscard]] const std::string& priority_warning() const { return priority_warning_; }
+    // What the output said when it refused definitions that came late; after drain_to_empty().
+    [[nodiscard]] const std::string& late_error() const { return late_error_; }
 
 private:
     void run();
@@ -72,6 +77,9 @@ private:
     // looked at; less after a pause.
     void drain_up_to(uint64_t watermark_ns);
     void read_clocks_if_due();
+    void take_late();
+    // Hands our own records that are due to the output.
+    void write_due();
     void watch_output();
     void publish();
     // True: it paused.
@@ -81,6 +89,7 @@ private:
     KernelRecorder& recorder_;
     Merger& merger_;
     Output& output_;
+    LateQueue& late_;
     const DrainOptions options_;
     ShareLimiter limiter_;
     int wake_fd_ = -1;
@@ -95,7 +104,8 @@ private:
     uint64_t last_flush_ns_ = 0;
     uint64_t last_clock_ns_ = 0;
     uint64_t last_share_ns_ = 0;
-    std::optional<tr_clock> due_clock_;  // read, but younger than what is drained
+    std::deque<OwnRecord> due_;  // by time; younger than what is drained
+    std::string late_error_;
 };
 
 }  // namespace tracer

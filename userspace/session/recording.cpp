@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One function for the life of a recording, one for the stop order. Threads: this one (signals,
-// timers, targets, the status line), the drain thread, and the sink's own. The recorder's
-// consuming side, the merger and the output are handed to the drain thread by start() and come
-// back with stop(). Called by the CLI; tests run it over a fake recorder.
+// timers, targets, the status line), the drain thread, the discovery thread, and the sink's own.
+// The recorder's consuming side, the merger and the output are handed to the drain thread by
+// start() and come back with stop(). Called by the CLI; tests run it over a fake recorder.
 #include "session/recording.h"
 
 #include "session/clock.h"
 
+#include <algorithm>
 #include <csignal>
 #include <pthread.h>
 #include <span>
@@ -59,7 +60,10 @@ public:
           child_(child),
           options_(options),
           merger_(recorder),
-          drain_(recorder, merger_, output, options.drain) {
+          drain_(recorder, merger_, output, late_, options.drain) {
+        if (options.mappings != nullptr) {
+            discovery_.emplace(recorder, *options.mappings, late_, options.discovery);
+        }
         watch_.raise_by([this] { return drain_.raised(); });
     }
     ~Recording() { watch_.raise_by({}); }
@@ -72,6 +76,7 @@ private:
     Status begin();
     EndCause record();
     RecordingResult stop(EndCause cause);
+    [[nodiscard]] Summary summarize(const KernelCounters& counters, bool is_empty);
     void note_end(Summary& summary, EndCause cause);
     void report_status();
 
@@ -81,7 +86,9 @@ private:
     ChildProcess* child_;
     const RecordingOptions& options_;
     Merger merger_;
+    LateQueue late_;
     DrainThread drain_;
+    std::optional<Discovery> discovery_;
     uint64_t armed_ns_ = 0;
     std::vector<std::string> warnings_;
 };
@@ -104,6 +111,8 @@ Status Recording::begin() {
     }
     if (attached) attached = watch_targets(watch_, options_.targets, child_);
     armed_ns_ = boottime_ns();
+    // Before the child runs: what it starts may bring probes at once.
+    if (attached && discovery_) attached = discovery_->start();
     if (attached && child_ != nullptr) attached = child_->release();
     const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
     if (attached) attached = watch_.start_timers(options_.duration, tick);
@@ -111,6 +120,7 @@ Status Recording::begin() {
         if (options_.on_attached) options_.on_attached();
         return {};
     }
+    if (discovery_) discovery_->stop();
     // The first error is the one to tell; detaching happens again when the recorder is destroyed.
     if (const Status detached = recorder_.detach(); !detached) {
         warnings_.push_back(detached.error().what);
@@ -131,9 +141,21 @@ EndCause Recording::record() {
     return cause;
 }
 
-// The stop order: detach, drain to empty, read the counters, compare them with what came, end the
-// format, close the sink.
+// The events "probes armed" are ours, so it is us who counts them.
+void count_armed(KernelCounters& counters, uint64_t records) {
+    if (records == 0) return;
+    auto row = std::ranges::find(counters.probes, uint32_t{TR_PROBE_armed},
+                                 &KernelCounters::Probe::probe_id);
+    if (row == counters.probes.end()) {
+        row = counters.probes.insert(row, {TR_PROBE_armed, {}});
+    }
+    row->counters.hits += records;
+}
+
+// The stop order: no more discoveries, detach, drain to empty, read the counters, compare them with
+// what came, end the format, close the sink.
 RecordingResult Recording::stop(EndCause cause) {
+    if (discovery_) discovery_->stop();
     if (const Status detached = recorder_.detach(); !detached) {
         warnings_.push_back(detached.error().what);
     }
@@ -141,19 +163,13 @@ RecordingResult Recording::stop(EndCause cause) {
     drain_.stop();
     const bool is_empty = drain_.drain_to_empty([this] { return watch_.take_signal(); });
     merger_.finish(boottime_ns(), output_.handler());
-    const KernelCounters counters = recorder_.counters();
+    KernelCounters counters = recorder_.counters();
+    if (discovery_) count_armed(counters, discovery_->records());
     write_clocks(output_);
 
     RecordingResult result;
     result.output = output_.finish(boottime_ns(), counters);
-    result.summary = make_summary({.kernel = counters,
-                                   .merger = merger_.counters(),
-                                   .rings = merger_.rings(),
-                                   .output = output_,
-                                   .probes = options_.probes,
-                                   .ring_bytes = options_.ring_bytes,
-                                   .abandoned = !is_empty,
-                                   .record_sched = options_.record_sched});
+    result.summary = summarize(counters, is_empty);
     result.summary.seconds = static_cast<double>(detached_ns - armed_ns_) / 1e9;
     note_end(result.summary, cause);
 
@@ -167,6 +183,23 @@ RecordingResult Recording::stop(EndCause cause) {
     // What closing reports is the sink's first error, and the cause of any that came before it.
     if (!closed) result.output = closed;
     return result;
+}
+
+Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {
+    std::vector<ProbeDefinition> probes = options_.probes;
+    if (discovery_) {
+        probes.insert(probes.end(), discovery_->probes().begin(), discovery_->probes().end());
+    }
+    Summary summary = make_summary({.kernel = counters,
+                                    .merger = merger_.counters(),
+                                    .rings = merger_.rings(),
+                                    .output = output_,
+                                    .probes = probes,
+                                    .ring_bytes = options_.ring_bytes,
+                                    .abandoned = !is_empty,
+                                    .record_sched = options_.record_sched});
+    if (discovery_) summary.armed_late = discovery_->counts();
+    return summary;
 }
 
 void Recording::note_end(Summary& summary, EndCause cause) {
@@ -183,6 +216,11 @@ void Recording::note_end(Summary& summary, EndCause cause) {
             "draining used up its {} % of a CPU {} times: events come faster than they can be "
             "written; record fewer (--pid, fewer probes, --no-sched)",
             options_.drain.share_percent, pauses));
+    }
+    if (!drain_.late_error().empty()) warnings_.push_back(drain_.late_error());
+    if (discovery_) {
+        warnings_.insert(warnings_.end(), discovery_->warnings().begin(),
+                         discovery_->warnings().end());
     }
     summary.warnings.insert(summary.warnings.begin(), recorder_.warnings().begin(),
                             recorder_.warnings().end());

@@ -5,6 +5,7 @@
 
 #include "probe/kernel_recorder.h"
 #include "session/child_process.h"
+#include "session/discovery.h"
 #include "session/drain_thread.h"
 #include "session/end_watch.h"
 #include "session/output.h"
@@ -33,6 +34,10 @@ struct RecordingOptions {
     uint64_t ring_bytes = 0;
     std::optional<std::chrono::nanoseconds> duration;
     DrainOptions drain;
+    // Files that are run later get their probes too; null: they do not. Borrowed, opened before
+    // the files at the start were collected.
+    MappingWatch* mappings = nullptr;
+    DiscoveryOptions discovery;
     std::chrono::milliseconds tick{250};  // of on_status
     // On the calling thread; empty: no status line.
     std::function<void(const RecordingStatus&)> on_status;

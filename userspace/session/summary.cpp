@@ -27,6 +27,8 @@ std::string builtin_name(uint32_t probe_id) {
             return "sched:wakeup (built in)";
         case TR_PROBE_task:
             return "tasks of the whole machine (built in)";
+        case TR_PROBE_armed:
+            return "tracer:probes armed (built in)";
         default:
             return fmt::format("unknown (id {})", probe_id);
     }

@@ -4,6 +4,7 @@
 #include "capture/merger.h"
 #include "probe/kernel_recorder.h"
 #include "session/end_watch.h"
+#include "session/late_counts.h"
 #include "session/output.h"
 
 #include <cstdint>
@@ -62,6 +63,8 @@ struct Summary {
         uint64_t closed_at_exit = 0;
         uint64_t closed_at_end = 0;
     } spans;
+
+    LateCounts armed_late;
 
     uint64_t attempts = 0;  // of all rings
     uint64_t filtered = 0;  // sum over probes

@@ -44,6 +44,7 @@ Json rings_json(const Summary& summary) {
 std::string summary_json(const Summary& summary) {
     const Summary::Loss& loss = summary.loss;
     const Summary::Spans& spans = summary.spans;
+    const LateCounts& late = summary.armed_late;
     const Json json = {
         {"output", {{"path", summary.path}, {"format", summary.format}, {"bytes", summary.bytes}}},
         {"seconds", summary.seconds},
@@ -67,6 +68,13 @@ std::string summary_json(const Summary& summary) {
           {"cut_by_loss", spans.cut_by_loss},
           {"closed_at_exit", spans.closed_at_exit},
           {"closed_at_end", spans.closed_at_end}}},
+        {"armed_late",
+         {{"files", late.files},
+          {"sites", late.sites},
+          {"delay_max_us", late.delay_max_ns / 1000},
+          {"files_left_out", late.files_left_out},
+          {"files_gone", late.files_gone},
+          {"mappings_lost", late.mappings_lost}}},
         {"filtered", summary.filtered},
         {"strings_cut", summary.strings_cut},
         {"arguments_missing", summary.arguments_missing},

@@ -61,6 +61,10 @@ void add_row(const Summary::Probe& probe, const SummaryTextOptions& options, Lin
     }
 }
 
+std::string count_of(uint64_t count, const char* thing) {
+    return fmt::format("{} {}{}", human_count(count), thing, count == 1 ? "" : "s");
+}
+
 // The rows left out, as one.
 Summary::Probe sum_of(std::span<const Summary::Probe> probes) {
     Summary::Probe sum;
@@ -107,6 +111,19 @@ void add_counts(const char* title,
                        human_count(count));
     }
     if (!text.empty()) fmt::format_to(out, "{}: {}\n", title, text);
+}
+
+void add_late_line(const LateCounts& late, bool verbose, Lines out) {
+    if (late.files > 0) {
+        fmt::format_to(out, "armed late: {} in {}, at most {:.1f} ms after it was mapped\n",
+                       count_of(late.sites, "site"), count_of(late.files, "file"),
+                       static_cast<double>(late.delay_max_ns) / 1e6);
+    }
+    add_counts("files run late",
+               {{"left out", late.files_left_out},
+                {"gone before they could be opened", verbose ? late.files_gone : 0},
+                {"mappings not told by the kernel", late.mappings_lost}},
+               false, out);
 }
 
 void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines out) {
@@ -161,6 +178,7 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
                    summary.seconds, human_bytes(summary.bytes), ended_by_text(summary));
     if (!summary.command_end.empty()) fmt::format_to(out, "{}\n", summary.command_end);
     add_table(summary, options, out);
+    add_late_line(summary.armed_late, options.verbose, out);
     add_ledger(summary, options, out);
     for (const std::string& warning : summary.warnings) {
         fmt::format_to(out, "warning: {}\n", warning);

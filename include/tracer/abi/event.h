@@ -74,6 +74,7 @@ enum tr_builtin_probe {
 	TR_PROBE_sched_switch = 1,
 	TR_PROBE_sched_wakeup = 2,
 	TR_PROBE_task = 3,
+	TR_PROBE_armed = 4, /* a hit that userspace makes: probes were armed in a file mapped late */
 	TR_PROBE_FIRST_USER = 16,
 };
 

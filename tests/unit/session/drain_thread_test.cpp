@@ -26,7 +26,8 @@ TEST(DrainThread, DeliversWhatComesInWhileItRuns) {
     test::FakeRecorder recorder(2);
     test::FakeOutput output;
     Merger merger(recorder);
-    DrainThread drain(recorder, merger, output, fast_options());
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, fast_options());
     drain.start(-1);
     for (int i = 0; i < 1000; ++i) recorder.hit(i % 2);
     EXPECT_TRUE(test::wait_until([&] { return output.records == 1000; }));
@@ -40,7 +41,8 @@ TEST(DrainThread, LeavesWhatIsYoungerThanTheSlackInTheRings) {
     Merger merger(recorder);
     DrainOptions options = fast_options();
     options.slack = std::chrono::hours(1000);
-    DrainThread drain(recorder, merger, output, options);
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, options);
     drain.start(-1);
     recorder.hit(0);
     drain.stop();
@@ -54,7 +56,8 @@ TEST(DrainThread, WritesClocksInTimeOrderWithTheRecords) {
     Merger merger(recorder);
     DrainOptions options = fast_options();
     options.clock_every = milliseconds(1);
-    DrainThread drain(recorder, merger, output, options);
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, options);
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] {
         recorder.hit(0);
@@ -70,7 +73,8 @@ TEST(DrainThread, FlushesWhileNothingComes) {
     Merger merger(recorder);
     DrainOptions options = fast_options();
     options.flush_every = milliseconds(2);
-    DrainThread drain(recorder, merger, output, options);
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, options);
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return output.flushes >= 3; }));
 }
@@ -79,7 +83,8 @@ TEST(DrainThread, RaisesAFailedOutputAndGoesOnDraining) {
     test::FakeRecorder recorder(1);
     test::FakeOutput output;
     Merger merger(recorder);
-    DrainThread drain(recorder, merger, output, fast_options());
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, fast_options());
     drain.start(-1);
     output.is_full = true;
     EXPECT_TRUE(test::wait_until([&] { return drain.raised() == EndCause::output_failed; }));
@@ -93,7 +98,8 @@ TEST(DrainThread, RaisesTheSizeLimit) {
     Merger merger(recorder);
     DrainOptions options = fast_options();
     options.output_bytes_max = 100;
-    DrainThread drain(recorder, merger, output, options);
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, options);
     drain.start(-1);
     for (int i = 0; i < 3; ++i) recorder.hit(0);
     EXPECT_FALSE(drain.raised());
@@ -106,7 +112,8 @@ TEST(DrainThread, PublishesLosses) {
     test::FakeOutput output;
     Merger merger(recorder);
     for (int i = 0; i < 5; ++i) recorder.hit(0);
-    DrainThread drain(recorder, merger, output, fast_options());
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, fast_options());
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return drain.progress().lost == 3; }));
 }
@@ -130,7 +137,8 @@ TEST(DrainThread, KeepsToItsShareOfACpu) {
     Merger merger(recorder);
     DrainOptions options = fast_options();
     options.share_percent = 20;
-    DrainThread drain(recorder, merger, output, options);
+    LateQueue late;
+    DrainThread drain(recorder, merger, output, late, options);
     const uint64_t begin_ns = boottime_ns();
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return drain.progress().pauses >= 5; }));

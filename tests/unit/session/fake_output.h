@@ -17,7 +17,9 @@ namespace tracer::test {
 class FakeOutput : public Output, private RecordHandler {
 public:
     RecordHandler& handler() override { return *this; }
-    Status add(const std::vector<model::Point>&, const std::vector<ProbeDefinition>&) override {
+    Status add(const std::vector<model::Point>&,
+               const std::vector<ProbeDefinition>& probes) override {
+        for (const ProbeDefinition& probe : probes) added_probes.push_back(probe.probe_id);
         return {};
     }
     void flush() override { flushes += 1; }
@@ -52,6 +54,7 @@ public:
     std::atomic<uint64_t> clocks = 0;
     std::vector<std::string> calls;
     std::vector<uint64_t> times;  // of all records but gaps; for the thread that drains
+    std::vector<uint32_t> added_probes;  // their ids; for the thread that drains
     DecoderCounters decoder;
     WriterCounters writer;
     std::function<void()> on_hit;

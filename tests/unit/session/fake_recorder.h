@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,12 @@ public:
         return attach_result;
     }
     void add_target(uint32_t pid) override { log("add_target " + std::to_string(pid)); }
+    Status attach_late(const AttachPlan& addition) override {
+        log("attach_late " + std::to_string(addition.first_probe_id));
+        if (on_attach_late) on_attach_late(addition);
+        return attach_late_result;
+    }
+    bool is_recorded(uint32_t pid) const override { return recorded_pids.contains(pid); }
     Status detach() override {
         log("detach");
         if (on_detach) on_detach();
@@ -115,6 +122,9 @@ public:
     }
 
     Status attach_result;
+    Status attach_late_result;
+    std::set<uint32_t> recorded_pids;  // set before the recording begins
+    std::function<void(const AttachPlan&)> on_attach_late;
     std::function<void()> on_attach;
     std::function<void()> on_detach;
 

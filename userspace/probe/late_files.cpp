@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a new mapping to probes in its file. Relies on /proc/PID for as long as the process lives
+// and on an open descriptor from then on. Called by the session's discovery thread.
+#include "probe/late_files.h"
+
+#include "probe/probe_compiler.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+UniqueFd open_to_read(const std::string& path) {
+    // A name may lead to a pipe by now: opening it must not wait for a writer.
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+// Opens `path` if it leads to the inode. The device is compared only where another file system may
+// well have an inode of that number: behind a name that is not the process's own.
+std::optional<LateFile> open_if_same(const std::string& path,
+                                     const NewMapping& mapping,
+                                     bool compare_device) {
+    LateFile late;
+    late.fd = open_to_read(path);
+    if (!late.fd.valid()) return std::nullopt;
+    const auto stamp = stamp_of(late.fd.get());
+    if (!stamp || stamp->inode != mapping.inode) return std::nullopt;
+    const uint64_t device = makedev(mapping.device_major, mapping.device_minor);
+    if (compare_device && stamp->device != device) return std::nullopt;
+    late.stamp = *stamp;
+    late.file = {fmt::format("/proc/self/fd/{}", late.fd.get()), mapping.path};
+    late.root = fmt::format("/proc/{}/root", mapping.pid);
+    return late;
+}
+
+bool is_same_inode(const FileStamp& a, const FileStamp& b) {
+    if (a.inode != b.inode) return false;
+    const bool is_same_content = a.bytes == b.bytes && a.modified_ns == b.modified_ns;
+    if (a.device == b.device) {
+        return a.generation && b.generation ? *a.generation == *b.generation : is_same_content;
+    }
+    // overlayfs answers with a device of its own and with all else of the real inode. Elsewhere two
+    // devices are two files, however alike (snapshots).
+    return (a.is_overlay || b.is_overlay) && is_same_content;
+}
+
+bool is_same_point(const model::Point& a, const model::Point& b) {
+    const auto is_same_list = [](const auto& left, const auto& right) {
+        return std::ranges::equal(left, right,
+                                  [](const model::Argument& x, const model::Argument& y) {
+                                      return x.name == y.name && x.type == y.type;
+                                  });
+    };
+    return a.kind == b.kind && a.category == b.category && a.name == b.name &&
+           is_same_list(a.arguments, b.arguments) && is_same_list(a.end_arguments, b.end_arguments);
+}
+
+// Gives the plan's points their places behind the known ones, and leaves out those that are known.
+void place_points(AttachPlan& plan, std::span<const model::Point> known) {
+    std::vector<model::PointIndex> places;
+    std::vector<model::Point> added;
+    for (model::Point& point : plan.points) {
+        const auto found = std::ranges::find_if(
+            known, [&](const model::Point& other) { return is_same_point(point, other); });
+        if (found != known.end()) {
+            places.push_back(found->index);
+            continue;
+        }
+        point.index = model::PointIndex{static_cast<uint32_t>(known.size() + added.size())};
+        places.push_back(point.index);
+        added.push_back(std::move(point));
+    }
+    plan.points = std::move(added);
+    for (ProbeDefinition& probe : plan.probes) {
+        const auto index = static_cast<size_t>(probe.point);
+        TR_CHECK(index < places.size());
+        probe.point = places[index];
+    }
+}
+
+}  // namespace
+
+std::optional<FileStamp> stamp_of(int fd) {
+    struct stat status {};
+    struct statfs system {};
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    if (fstatfs(fd, &system) != 0) return std::nullopt;
+    FileStamp stamp;
+    stamp.device = status.st_dev;
+    stamp.inode = status.st_ino;
+    stamp.bytes = static_cast<uint64_t>(status.st_size);
+    stamp.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+    stamp.is_overlay = system.f_type == OVERLAYFS_SUPER_MAGIC;
+    // The kernel writes an int, whatever the request's name says (fs/ioctl, ext4_ioctl).
+    int generation = 0;
+    if (ioctl(fd, FS_IOC_GETVERSION, &generation) == 0) {
+        stamp.generation = static_cast<uint32_t>(generation);
+    }
+    return stamp;
+}
+
+std::optional<FileStamp> stamp_of(const std::string& path) {
+    const UniqueFd fd = open_to_read(path);
+    return fd.valid() ? stamp_of(fd.get()) : std::nullopt;
+}
+
+bool SeenFiles::add(const FileStamp& stamp) {
+    const auto [begin, end] = by_inode_.equal_range(stamp.inode);
+    for (auto known = begin; known != end; ++known) {
+        if (is_same_inode(known->second, stamp)) return false;
+    }
+    by_inode_.emplace(stamp.inode, stamp);
+    return true;
+}
+
+Result<LateFile> open_late_file(const NewMapping& mapping) {
+    const std::string process = fmt::format("/proc/{}", mapping.pid);
+    const std::string range = fmt::format("{:x}-{:x}", mapping.start, mapping.end);
+    if (auto file = open_if_same(process + "/map_files/" + range, mapping, false)) {
+        return std::move(*file);
+    }
+    if (auto file = open_if_same(process + "/root" + mapping.path, mapping, false)) {
+        return std::move(*file);
+    }
+    if (auto file = open_if_same(process + "/exe", mapping, false)) return std::move(*file);
+    // The mapping was changed or the process has ended: the next one may run the same file.
+    if (auto file = open_if_same(mapping.path, mapping, true)) return std::move(*file);
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("{} of process {}: gone before it could be opened", mapping.path, mapping.pid));
+}
+
+std::vector<LateFile> open_mapped_files(uint32_t pid) {
+    std::vector<LateFile> files;
+    const auto mapped = read_mapped_files(static_cast<pid_t>(pid));
+    if (!mapped) return files;
+    for (const MappedFile& file : *mapped) {
+        LateFile late;
+        late.fd = open_to_read(file.open_path);
+        const auto stamp = late.fd.valid() ? stamp_of(late.fd.get()) : std::nullopt;
+        if (!stamp) continue;
+        late.stamp = *stamp;
+        late.file = {fmt::format("/proc/self/fd/{}", late.fd.get()), file.shown_path};
+        late.root = fmt::format("/proc/{}/root", pid);
+        files.push_back(std::move(late));
+    }
+    return files;
+}
+
+Result<AttachPlan> compile_late_file(std::span<const ProbeSpec> specs,
+                                     const LateFile& file,
+                                     uint32_t first_probe_id,
+                                     std::span<const model::Point> known) {
+    CompileOptions options;
+    options.missing = MissingSpec::ignore;
+    TR_ASSIGN(AttachPlan plan,
+              compile_probes(specs, TargetFiles::of_file(file.file, file.root), options));
+    plan.first_probe_id = first_probe_id;
+    const uint32_t shift = first_probe_id - TR_PROBE_FIRST_USER;
+    for (AttachFile& part : plan.files) {
+        for (AttachSite& site : part.sites) site.probe_id += shift;
+    }
+    for (ProbeDefinition& probe : plan.probes) probe.probe_id += shift;
+    place_points(plan, known);
+    return plan;
+}
+
+}  // namespace tracer

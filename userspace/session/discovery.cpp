@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The discovery thread: new mapping -> a file not looked at yet -> its probes compiled -> their
+// definitions queued for the output -> attached -> an event in the trace that says so, and how long
+// it took. Relies on the watch being opened before the files at the start were collected: what was
+// mapped between is in its ring. Started and stopped by recording.cpp.
+//
+// The kernel tells of every process; those that are not recorded cost a look at a bitmap.
+#include "session/discovery.h"
+
+#include "session/clock.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <span>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+// As a hit with one string behind three slots.
+constexpr size_t kArmedSlots = 3;
+constexpr size_t kPathBytesMax = 1024;
+constexpr size_t kWarningsMax = 50;
+
+std::vector<std::byte> armed_record(const NewMapping& cause,
+                                    const std::string& path,
+                                    uint64_t sites,
+                                    uint64_t delay_us,
+                                    uint64_t now_ns) {
+    const size_t fixed = sizeof(tr_record_header) + kArmedSlots * sizeof(uint64_t);
+    const size_t text_bytes = std::min(path.size(), kPathBytesMax);
+    std::vector<std::byte> bytes((fixed + text_bytes + 7) / 8 * 8);
+    tr_record_header header{};
+    header.size = static_cast<uint16_t>(bytes.size());
+    header.kind = TR_KIND_hit;
+    header.probe_id = TR_PROBE_armed;
+    header.time_ns = now_ns;
+    header.tgid = cause.pid;
+    header.tid = cause.tid;
+    const tr_string_slot text{static_cast<uint16_t>(fixed), static_cast<uint16_t>(text_bytes),
+                              text_bytes < path.size() ? TR_STRING_CUT : 0};
+    std::byte* out = bytes.data();
+    const auto put = [&out](const void* from, size_t count) {
+        std::memcpy(out, from, count);
+        out += count;
+    };
+    put(&header, sizeof(header));
+    put(&text, sizeof(text));
+    put(&sites, sizeof(sites));
+    put(&delay_us, sizeof(delay_us));
+    put(path.data(), text_bytes);
+    return bytes;
+}
+
+}  // namespace
+
+model::Point armed_point(model::PointIndex index) {
+    model::Point point;
+    point.index = index;
+    point.kind = model::PointKind::instant;
+    point.category = "tracer";
+    point.name = "probes armed";
+    point.arguments = {{"file", model::ValueType::string},
+                       {"sites", model::ValueType::u64},
+                       {"delay_us", model::ValueType::u64}};
+    return point;
+}
+
+ProbeDefinition armed_definition(model::PointIndex index) {
+    ProbeDefinition definition;
+    definition.probe_id = TR_PROBE_armed;
+    definition.role = HitRole::instant;
+    definition.point = index;
+    definition.slots = {model::ValueType::string, model::ValueType::u64, model::ValueType::u64};
+    definition.spec = "tracer:probes armed (built in)";
+    return definition;
+}
+
+Discovery::Discovery(KernelRecorder& recorder,
+                     MappingWatch& watch,
+                     LateQueue& queue,
+                     DiscoveryOptions options)
+    : recorder_(recorder),
+      watch_(watch),
+      queue_(queue),
+      options_(std::move(options)),
+      points_(options_.plan.points),
+      next_probe_id_(options_.plan.first_probe_id +
+                     static_cast<uint32_t>(options_.plan.programs.size())),
+      programs_left_(options_.programs_max) {
+    std::erase_if(options_.specs,
+                  [](const ProbeSpec& spec) { return spec.kind == ProbeKind::tracepoint; });
+    for (const WaitingProbe& probe : options_.plan.waiting) waiting_.insert(probe.spec);
+}
+
+Status Discovery::start() {
+    stop_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!stop_event_.valid()) return fail_errno(ErrorCode::internal, errno, "make an eventfd");
+    thread_ = std::thread([this] { run(); });
+    return {};
+}
+
+void Discovery::stop() {
+    if (!thread_.joinable()) return;
+    stop_.store(true, std::memory_order_release);
+    const uint64_t one = 1;
+    // Fails only when the counter is at its limit, and then the thread is awake.
+    [[maybe_unused]] const ssize_t put = write(stop_event_.get(), &one, sizeof(one));
+    thread_.join();
+    for (const std::string& spec : waiting_) {
+        warnings_.push_back(fmt::format("{} never appeared: no file with it was run", spec));
+    }
+}
+
+void Discovery::run() {
+    pthread_setname_np(pthread_self(), "tracer-discover");
+    if (options_.real_time) {
+        // Like the drain, or a loaded machine has run the new program before it is armed. Refused:
+        // the delays in the trace tell.
+        const sched_param parameter{.sched_priority = 1};
+        pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
+    }
+    while (!stop_.load(std::memory_order_acquire)) {
+        look_at_news();
+        std::array<pollfd, 2> fds{{{stop_event_.get(), POLLIN, 0}, {watch_.fd(), POLLIN, 0}}};
+        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
+    }
+}
+
+void Discovery::look_at_news() {
+    news_.clear();
+    const uint64_t lost = watch_.read(news_);
+    for (const NewMapping& mapping : news_) {
+        if (stop_.load(std::memory_order_acquire)) return;
+        if (is_of_interest(mapping.pid)) look_at(mapping);
+    }
+    if (lost == 0) return;
+    counts_.mappings_lost += lost;
+    look_at_all();
+}
+
+bool Discovery::is_of_interest(uint32_t pid) const {
+    if (pid == options_.own_pid) return false;
+    return recorder_.is_recorded(pid) ||
+           std::ranges::find(options_.processes, pid) != options_.processes.end();
+}
+
+void Discovery::look_at(const NewMapping& mapping) {
+    const auto [position, is_new] = seen_inodes_.emplace(mapping.device_major, mapping.device_minor,
+                                                         mapping.inode, mapping.generation);
+    if (!is_new) return;
+    auto file = open_late_file(mapping);
+    if (!file) {
+        ++counts_.files_gone;
+        seen_inodes_.erase(position);  // the next process that runs it may live longer
+        return;
+    }
+    take_file(std::move(*file), mapping);
+}
+
+void Discovery::look_at_all() {
+    const uint64_t now_ns = boottime_ns();
+    std::error_code error;
+    for (auto entry = std::filesystem::directory_iterator("/proc", error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        NewMapping cause;
+        const auto [end, parse_error] =
+            std::from_chars(name.data(), name.data() + name.size(), cause.pid);
+        if (parse_error != std::errc() || end != name.data() + name.size()) continue;
+        if (!is_of_interest(cause.pid)) continue;
+        cause.tid = cause.pid;
+        cause.time_ns = now_ns;
+        for (LateFile& file : open_mapped_files(cause.pid)) {
+            if (stop_.load(std::memory_order_acquire)) return;
+            take_file(std::move(file), cause);
+        }
+    }
+}
+
+void Discovery::take_file(LateFile file, const NewMapping& cause) {
+    if (!options_.seen.add(file.stamp)) return;
+    auto addition = compile_late_file(options_.specs, file, next_probe_id_, points_);
+    if (!addition) {
+        warn(std::move(addition).error().within(file.file.shown_path).what);
+        return;
+    }
+    for (std::string& text : addition->warnings) warn(std::move(text));
+    if (addition->files.empty()) return;
+    arm(*addition, file, cause);
+}
+
+void Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause) {
+    const auto programs = static_cast<uint32_t>(addition.programs.size());
+    if (programs > programs_left_) {
+        ++counts_.files_left_out;
+        warn(
+            fmt::format("{}: its {} probe sites are left out, because {} of the {} that may be "
+                        "armed late are used; name fewer with a narrower pattern",
+                        file.file.shown_path, programs, options_.programs_max - programs_left_,
+                        options_.programs_max));
+        return;
+    }
+    // Given out now, whatever comes of it: the output knows them from here on.
+    programs_left_ -= programs;
+    next_probe_id_ += programs;
+    queue_.add(addition.points, addition.probes);
+    points_.insert(points_.end(), addition.points.begin(), addition.points.end());
+    probes_.insert(probes_.end(), addition.probes.begin(), addition.probes.end());
+    note_matches(addition);
+    if (const Status attached = recorder_.attach_late(addition); !attached) {
+        ++counts_.files_left_out;
+        warn(attached.error().what);
+        return;
+    }
+    size_t sites = 0;
+    for (const AttachFile& part : addition.files) sites += part.sites.size();
+    const uint64_t now_ns = boottime_ns();
+    counts_.files += 1;
+    counts_.sites += sites;
+    tell(file, cause, sites, now_ns);
+}
+
+void Discovery::tell(const LateFile& file,
+                     const NewMapping& cause,
+                     uint64_t sites,
+                     uint64_t now_ns) {
+    const uint64_t delay_ns = now_ns > cause.time_ns ? now_ns - cause.time_ns : 0;
+    counts_.delay_max_ns = std::max(counts_.delay_max_ns, delay_ns);
+    ++records_;
+    queue_.add({now_ns, armed_record(cause, file.file.shown_path, sites, delay_ns / 1000, now_ns)});
+}
+
+void Discovery::note_matches(const AttachPlan& addition) {
+    if (waiting_.empty()) return;
+    // The addition's waiting ones are those that this file lacks.
+    std::erase_if(waiting_, [&](const std::string& text) {
+        return std::ranges::none_of(addition.waiting,
+                                    [&](const WaitingProbe& probe) { return probe.spec == text; });
+    });
+}
+
+void Discovery::warn(std::string text) {
+    if (warnings_.size() >= kWarningsMax) return;
+    if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(std::move(text));
+}
+
+}  // namespace tracer
