@@ -7,6 +7,7 @@
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tracer::test {
@@ -61,10 +62,10 @@ TEST_P(GeneratedMatrix, EveryValueCountAndSemaphoreIsThatOfTheProgram) {
 
 std::vector<std::string> variants() {
     std::vector<std::string> names;
-    for (const std::string compiler : {"gcc", "clang"}) {
-        for (const std::string level : {"O0", "O2"}) {
-            for (const std::string kind : {"pie", "nopie", "static"}) {
-                names.push_back("generated_" + compiler + "_" + level + "_" + kind);
+    for (const auto* compiler : {"gcc", "clang"}) {
+        for (const auto* level : {"O0", "O2"}) {
+            for (const auto* kind : {"pie", "nopie", "static"}) {
+                names.push_back(fmt::format("generated_{}_{}_{}", compiler, level, kind));
             }
         }
     }

@@ -137,7 +137,7 @@ FakeMachine make_machine(bool is_fixed_address) {
 }
 
 struct NamedRegister {
-    tr_reg reg;
+    tr_reg reg = TR_REG_RAX;
     std::array<std::string_view, 4> names;  // of 8, 4, 2 and 1 bytes
 };
 

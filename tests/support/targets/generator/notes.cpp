@@ -4,12 +4,14 @@
 // probes of 0 to 12 arguments. Beside each text stands what it means, for the program to work out
 // the value that a reader must see. Called by matrix_generator.
 #include "generator.h"
+#include "note_writer.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace tracer::test {
 
@@ -43,37 +45,6 @@ constexpr std::array<Register, 16> kRegisters{{{"rax", "eax", "ax", "al", "ah"},
 constexpr int kRsp = 7;
 constexpr int kNone = -1;
 constexpr std::array kIntegers = {8, -8, 4, -4, 2, -2, 1, -1};
-
-struct Type {
-    int size;
-    bool is_float;
-};
-
-// A place as text and as the fields of struct generated_argument.
-struct Place {
-    std::string text;
-    std::string kind = "KIND_MEMORY";
-    std::string origin = "ORIGIN_ZERO";
-    int base = kNone;
-    int shift = 0;
-    int index = kNone;
-    int scale = 1;
-    std::string number = "0";
-};
-
-struct Argument {
-    Type type;
-    Place place;
-};
-
-struct Group {
-    std::string name;
-    std::string setup = "SETUP_VALUES";
-    std::string contents = "CONTENTS_BITS";
-    int index = kNone;
-    std::string bias = "0";
-    bool only_fixed = false;  // not in position-independent programs
-};
 
 std::string percent(int number) {
     return "%" + std::string(kRegisters[static_cast<size_t>(number)].r64);
@@ -110,95 +81,6 @@ Place with_origin(std::string text, std::string origin, std::string number) {
     return place;
 }
 
-class NoteWriter {
-public:
-    explicit NoteWriter(std::ostream& out) : out_(out) {}
-
-    // Spreads the arguments over probes of 1, 2, ... 12 arguments, and again.
-    void spread(const Group& group, const std::vector<Argument>& arguments) {
-        size_t next = 0;
-        for (size_t probe = 0; next < arguments.size(); ++probe) {
-            const size_t count = std::min<size_t>(arguments_next_, arguments.size() - next);
-            arguments_next_ = arguments_next_ == 12 ? 1 : arguments_next_ + 1;
-            const std::vector<Argument> part(arguments.begin() + static_cast<long>(next),
-                                             arguments.begin() + static_cast<long>(next + count));
-            next += count;
-            const std::string name = group.name + "_" + std::to_string(probe);
-            const bool has_semaphore = site_count_ % 3 == 0;
-            if (has_semaphore) add_semaphore(name, 1, group.only_fixed);
-            add_site(group, name, has_semaphore, part);
-        }
-    }
-
-    // Sites of one probe, each with its own operands.
-    void sites(const Group& group, const std::vector<std::vector<Argument>>& sites) {
-        add_semaphore(group.name, sites.size(), group.only_fixed);
-        for (const auto& arguments : sites) add_site(group, group.name, true, arguments);
-    }
-
-    void finish() {
-        out_ << "const struct generated_site generated_sites[] = {\n"
-             << rows_ << "};\n"
-             << "const unsigned generated_site_count = sizeof(generated_sites) / "
-                "sizeof(generated_sites[0]);\n"
-             << "const struct generated_semaphore generated_note_semaphores[] = {\n"
-             << semaphores_ << "};\n"
-             << "const unsigned generated_note_semaphore_count = "
-                "sizeof(generated_note_semaphores) / sizeof(generated_note_semaphores[0]);\n";
-    }
-
-private:
-    static std::string fixed_only(bool only_fixed, const std::string& text) {
-        return only_fixed ? "#ifndef __PIE__\n" + text + "#endif\n" : text;
-    }
-
-    void add_semaphore(const std::string& probe, size_t sites, bool only_fixed) {
-        const std::string name = "generated_" + probe + "_semaphore";
-        out_ << fixed_only(only_fixed, "GENERATED_SEMAPHORE(" + name + ");\n");
-        semaphores_ += fixed_only(
-            only_fixed, "{\"" + probe + "\", &" + name + ", " + std::to_string(sites) + "},\n");
-    }
-
-    void add_site(const Group& group,
-                  const std::string& probe,
-                  bool has_semaphore,
-                  const std::vector<Argument>& arguments) {
-        const std::string number = std::to_string(site_count_++);
-        const std::string label = "generated_site_" + number;
-        const std::string list = "arguments_" + number;
-        std::string operands;
-        std::string rows;
-        for (const auto& argument : arguments) {
-            const auto& place = argument.place;
-            operands += (operands.empty() ? "" : " ") + std::to_string(argument.type.size) +
-                        (argument.type.is_float ? "f@" : "@") + place.text;
-            rows += "{" + std::to_string(argument.type.size) + ", " + place.kind + ", " +
-                    place.origin + ", " + std::to_string(place.base) + ", " +
-                    std::to_string(place.shift) + ", " + std::to_string(place.index) + ", " +
-                    std::to_string(place.scale) + ", " + place.number + "},\n";
-        }
-        const std::string semaphore = has_semaphore ? "generated_" + probe + "_semaphore" : "0";
-        std::string text = "extern void " + label + "(void);\nGENERATED_SITE(\"" + label +
-                           "\", RAW_NOTE(\"generated\", \"" + probe + "\", \"" + semaphore +
-                           "\", \"" + operands + "\"));\n";
-        if (!arguments.empty()) {
-            text += "static const struct generated_argument " + list + "[] = {\n" + rows + "};\n";
-        }
-        out_ << fixed_only(group.only_fixed, text);
-        rows_ += fixed_only(group.only_fixed, "{\"" + probe + "\", " + label + ", " + group.setup +
-                                                  ", " + group.contents + ", " +
-                                                  std::to_string(group.index) + ", " + group.bias +
-                                                  ", " + std::to_string(arguments.size()) + ", " +
-                                                  (arguments.empty() ? "0" : list) + "},\n");
-    }
-
-    std::ostream& out_;
-    std::string rows_;
-    std::string semaphores_;
-    size_t site_count_ = 0;
-    size_t arguments_next_ = 1;
-};
-
 // Every place in every type.
 std::vector<Argument> product(const std::vector<Place>& places, const std::vector<Type>& types) {
     std::vector<Argument> arguments;
@@ -210,6 +92,7 @@ std::vector<Argument> product(const std::vector<Place>& places, const std::vecto
 
 std::vector<Type> integers() {
     std::vector<Type> types;
+    types.reserve(kIntegers.size());
     for (const int size : kIntegers) types.push_back({size, false});
     return types;
 }
@@ -217,6 +100,7 @@ std::vector<Type> integers() {
 // The types in turn, for forms whose full product would be needlessly large.
 std::vector<Argument> in_turn(const std::vector<Place>& places, const std::vector<Type>& types) {
     std::vector<Argument> arguments;
+    arguments.reserve(places.size());
     for (const auto& place : places) {
         arguments.push_back({types[arguments.size() % types.size()], place});
     }
@@ -281,6 +165,7 @@ void write_memory(NoteWriter& writer) {
     size_t far = 0;
     for (const std::string_view number : {"1000000", "-1000000", "2147483647", "-2147483648"}) {
         std::vector<Place> distant;
+        distant.reserve(kRegisters.size());
         for (int base = 0; base < 16; ++base) distant.push_back(memory_at({number, number}, base));
         writer.spread({.name = "far" + std::to_string(far++),
                        .setup = "SETUP_ADDRESSES",
@@ -321,10 +206,10 @@ std::vector<Place> symbol_sums(const std::string& behind) {
     for (const auto& [name, origin] :
          {std::pair<std::string, std::string>("generated_words", "ORIGIN_WORDS"),
           {"generated_local", "ORIGIN_LOCAL"}}) {
-        places.push_back(with_origin(name + behind, origin, "0"));
-        places.push_back(with_origin(name + "+24" + behind, origin, "24"));
-        places.push_back(with_origin("40+" + name + behind, origin, "40"));
-        places.push_back(with_origin("0x20+" + name + "-8" + behind, origin, "24"));
+        places.push_back(with_origin(fmt::format("{}{}", name, behind), origin, "0"));
+        places.push_back(with_origin(fmt::format("{}+24{}", name, behind), origin, "24"));
+        places.push_back(with_origin(fmt::format("40+{}{}", name, behind), origin, "40"));
+        places.push_back(with_origin(fmt::format("0x20+{}-8{}", name, behind), origin, "24"));
     }
     return places;
 }
