@@ -2,12 +2,16 @@
 //
 // Programs that a careless probe kills or makes compute wrong: alive and right under ours, and what
 // is recorded is what they did. TRACER_HARM_SECONDS=60 runs each for that long instead of 2 s.
+#include "root/proc_view.h"
 #include "root/recording.h"
+#include "support/fixtures/deadline.h"
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -162,6 +166,122 @@ TEST(Harm, AThrowingProgramGoesOnForSeconds) {
     EXPECT_EQ(outcome->told.at("wrong"), 0);
     EXPECT_GT(outcome->told.at("caught"), 0);
     expect_sound(outcome->recorded);
+}
+
+// Children forked after the first hit, on 1-byte nops alone and before a 5-byte nop, and a leaf
+// function with data in its red zone.
+TEST(Harm, ForkedChildrenAndRedZonesAreWholeUnderEverySite) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto children = std::to_string(30 * harm_seconds());
+    auto target = start_target("fork_server", {"--children", children, "--hits", "20"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder = Recorder::start({"-e", "usdt:forking:*", "-e",
+                                     place("span", "fork_server", "red_zone_leaf"), "--buffer",
+                                     "32M/cpu", "--tree", "--pid", std::to_string(target->pid())});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto lines = run_target(*target, harm_limit(), 1);
+    ASSERT_TRUE(lines) << lines.error().what;
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const auto& told = lines->at(0);
+    EXPECT_EQ(told.at("killed"), 0);
+    EXPECT_EQ(told.at("red_zone_wrong"), 0);
+    EXPECT_EQ(told.at("wrong_checksum"), 0);
+    auto counts = count_by_name(recorded->file, "forking");
+    const uint64_t hits =
+        told.at("parent_hits").get<uint64_t>() + told.at("child_hits").get<uint64_t>();
+    EXPECT_EQ(counts["request"], hits);
+    EXPECT_EQ(counts["pair"], hits);
+    EXPECT_EQ(counts["red_zone"], told.at("red_zone_hits").get<uint64_t>());
+    EXPECT_EQ(counts.count("lone"), 0u) << "left out, as the warning says";
+    EXPECT_NE(recorded->result.summary.at("warnings").dump().find("5-byte nop"), std::string::npos);
+}
+
+TEST(Harm, ALoneFiveByteNopIsRefusedWithTheWayOut) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto refused =
+        run_tracer({"-a", "-e", "usdt:" + target_path("fork_server") + ":forking:lone", "-o",
+                    "/dev/null", "--format", "fxt", "-d", "1ms"});
+    ASSERT_TRUE(refused) << refused.error().what;
+    EXPECT_EQ(refused->status, (ExitStatus{3, 0})) << refused->errors;
+    EXPECT_NE(refused->errors.find("kills children"), std::string::npos) << refused->errors;
+    EXPECT_NE(refused->errors.find("--fast-sites"), std::string::npos) << refused->errors;
+}
+
+// On a kernel that fails the trial the option ends the run; on others the site is recorded.
+TEST(Harm, FastSitesAreTakenOnlyWhereTheDoctorSaysTheyAreSafe) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto doctor = run_tracer({"doctor"});
+    ASSERT_TRUE(doctor) << doctor.error().what;
+    const bool is_safe =
+        doctor->output.find("fast sites: safe on this kernel") != std::string::npos;
+    const bool is_unsafe =
+        doctor->output.find("fast sites: unsafe on this kernel") != std::string::npos;
+    ASSERT_NE(is_safe, is_unsafe) << doctor->output;
+    const auto run = run_tracer({"-a", "--fast-sites", "--no-sched", "-e",
+                                 "usdt:" + target_path("fork_server") + ":forking:lone", "-o",
+                                 "/dev/null", "--format", "fxt", "-d", "1ms"});
+    ASSERT_TRUE(run) << run.error().what;
+    EXPECT_EQ(run->status, (ExitStatus{is_safe ? 0 : 3, 0})) << run->errors;
+    if (is_unsafe) {
+        EXPECT_NE(run->errors.find("unsafe on this kernel"), std::string::npos) << run->errors;
+    }
+}
+
+nlohmann::json semaphores_of(ChildProcess& target) {
+    if (!target.send_line("semaphores")) return "the target is gone";
+    const auto line = target.read_json(std::chrono::seconds(20));
+    return line ? line->at("semaphores") : nlohmann::json(line.error().what);
+}
+
+// Semaphores up, a link over many sites, and return probes under way in a thread that is inside of
+// the probed function when the tracer dies.
+TEST(Harm, KillingTheTracerInTheMiddleOfReturnsLeavesNothing) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto matrix = start_target("usdt_matrix_pie");
+    auto throwing = start_target("exceptions", {"--seconds", "4"});
+    auto tree = start_target("call_tree", {"--fib", "26", "--deep", "60", "--jumps", "50"});
+    ASSERT_TRUE(matrix && throwing && tree);
+    auto recorder = Recorder::start(
+        {"-a", "--no-sched", "-e", "usdt:" + target_path("usdt_matrix_pie") + ":matrix:*", "-e",
+         place("span", "exceptions", "*"), "-e", place("span", "call_tree", "*")});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const std::vector<pid_t> pids{matrix->pid(), throwing->pid(), tree->pid()};
+    for (const pid_t pid : pids) EXPECT_GT(changed_text_bytes(pid).value_or(0), 0u);
+    const auto raised = semaphores_of(*matrix);
+    EXPECT_FALSE(raised.empty());
+    for (const auto& [name, value] : raised.items()) EXPECT_GT(value, 0) << name;
+    ASSERT_TRUE(throwing->send_line("go"));
+    ASSERT_TRUE(tree->send_line("go"));
+    // It is recording: the file grows while the programs run.
+    EXPECT_TRUE(wait_until(Milliseconds(10000), [&] {
+        std::error_code error;
+        return std::filesystem::file_size(recorder->path(), error) > 0;
+    }));
+    const auto recorded = recorder->stop(SIGKILL);
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    EXPECT_EQ(recorded->result.status, (ExitStatus{0, SIGKILL}));
+    for (const pid_t pid : pids) {
+        EXPECT_TRUE(wait_until(Milliseconds(10000), [&] {
+            return changed_text_bytes(pid).value_or(SIZE_MAX) == 0;
+        })) << pid;
+    }
+    const auto fallen = semaphores_of(*matrix);
+    EXPECT_FALSE(fallen.empty());
+    for (const auto& [name, value] : fallen.items()) EXPECT_EQ(value, 0) << name;
+    const auto thrown = throwing->read_json(harm_limit());
+    ASSERT_TRUE(thrown) << thrown.error().what;
+    EXPECT_EQ(thrown->at("wrong"), 0);
+    const auto called = tree->read_json(harm_limit());
+    ASSERT_TRUE(called) << called.error().what;
+    EXPECT_GT(called->at("calls").at("fib"), 0);
+    EXPECT_TRUE(run_target(*matrix, harm_limit()));
 }
 
 }  // namespace

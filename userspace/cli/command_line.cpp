@@ -114,6 +114,11 @@ void add_cost_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
                  "drain at ordinary priority (default: SCHED_RR 1); a saturated machine then "
                  "loses events")
         ->group("Cost");
+    app.add_flag("--fast-sites", command.fast_sites,
+                 "put probes on 5-byte nops too, a quarter cheaper; refused where a test at the "
+                 "start finds that the kernel then kills forked children or spoils red zones (as "
+                 "6.18 does; see: tracer doctor)")
+        ->group("Cost");
     app.add_flag("--force-perf-links", command.force_perf_links,
                  "one perf event for each site, as on kernels before 6.6")
         ->group("");

@@ -37,6 +37,7 @@ struct RecordCommand {
     bool real_time = true;
     bool sched = true;
     bool force_perf_links = false;
+    bool fast_sites = false;  // probes on 5-byte nops
     Verbosity verbosity;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.

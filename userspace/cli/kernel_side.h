@@ -13,5 +13,8 @@ namespace tracer {
 [[nodiscard]] Result<std::unique_ptr<KernelRecorder>> open_kernel_side(
     const AttachPlan& plan, const KernelOptions& options);
 [[nodiscard]] std::vector<FeatureCheck> check_kernel_side();
+// Whether probes on 5-byte nops do no harm here, by trying (--fast-sites); missing_feature if not.
+// Forks: before any thread is made.
+[[nodiscard]] Status check_fast_sites();
 
 }  // namespace tracer

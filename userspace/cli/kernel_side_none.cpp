@@ -18,6 +18,10 @@ Result<std::unique_ptr<KernelRecorder>> open_kernel_side(const AttachPlan&, cons
                 "-DTRACER_BPF=ON; in the source tree `sudo scripts/run` does both");
 }
 
+Status check_fast_sites() {
+    return fail(ErrorCode::missing_feature, kWhat);
+}
+
 std::vector<FeatureCheck> check_kernel_side() {
     return {{.name = "kernel side", .ok = false, .needed = true, .detail = kWhat, .cure = kCure}};
 }

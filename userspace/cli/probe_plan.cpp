@@ -55,6 +55,7 @@ Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
     if (specs.empty()) return planned;
     CompileOptions options;
     if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
+    options.allow_nop5 = command.fast_sites;
     std::optional<Tracefs> tracepoints;
     if (std::ranges::any_of(
             specs, [](const ProbeSpec& spec) { return spec.kind == ProbeKind::tracepoint; })) {

@@ -105,6 +105,7 @@ Status Preparation::prepare() {
     TR_TRY(check_privilege(read_privilege()));
     TR_TRY(check_pid_namespace(read_pid_namespace()));
     TR_TRY(check_kernel_types());
+    if (command_.fast_sites) TR_TRY(check_fast_sites());
     TR_TRY(plan());
     // Before the first thread and the child: both inherit what happens to signals.
     TR_ASSIGN(watch_, EndWatch::make());

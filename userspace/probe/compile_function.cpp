@@ -4,11 +4,14 @@
 // here, or placed otherwise (return_way.h). Called by compile_probes.
 #include "probe/caret.h"
 #include "probe/compile_context.h"
+#include "probe/function_code.h"
 #include "probe/function_names.h"
 #include "probe/go_abi.h"
 #include "probe/nearest.h"
+#include "probe/probed_instruction.h"
 #include "probe/return_harm.h"
 #include "probe/return_way.h"
+#include "probe/site_cost.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -87,6 +90,7 @@ private:
         site.is_goroutine = ways.is_go_function(function.name);
         if (site.is_goroutine) TR_TRY(check_goroutine_arguments());
         if (spec_.symbol_offset == 0) site.file_offset += ways.entry_offset(function);
+        tell_of_cost(file, function, site);
         found_[{std::string(base_name(site.file.shown_path)),
                 found.named.name.bare + offset_text()}]
             .push_back(site);
@@ -115,6 +119,41 @@ private:
         return fail_at(spec_.text, spec_.args[kRoom].text_offset, spec_.args[kRoom].operand.size(),
                        fmt::format("more than {} arguments of a Go function's span", kRoom),
                        "the goroutine takes three of its 12 places");
+    }
+
+    void tell_of_cost(const ProbeFile& file,
+                      const FunctionSymbol& function,
+                      const ProbeSite& site) const {
+        const auto code = code_from(file, site.file_offset, function);
+        const bool is_stepped = cost_of_site(code) == SiteCost::single_stepped;
+        if (!is_stepped && site.return_offsets.empty()) return;
+        const auto text = probe_text(spec_, {}, function.name);
+        std::string other;
+        // Only an entry can be moved; a return probe needs the first instruction.
+        const bool is_movable = spec_.kind == ProbeKind::uprobe && spec_.symbol_offset == 0;
+        const auto cheaper = is_movable ? find_cheaper_site(code) : std::nullopt;
+        if (cheaper) {
+            const uint64_t offset = site.file_offset - function.file_offset + cheaper->offset;
+            const bool has_all = cheaper->has_arguments && cheaper->has_stack_pointer;
+            other = fmt::format("u:{}:{}+{:#x}{}", quote_probe_part(spec_.path),
+                                quote_probe_part(function.name), offset,
+                                has_all || spec_.args.empty()
+                                    ? ""
+                                    : " (where arguments are no longer in their places)");
+        }
+        context_.warnings.single_stepped(text, std::move(other));
+    }
+
+    // From there to the function's end, or as much as a look at one instruction needs.
+    static std::vector<std::byte> code_from(const ProbeFile& file,
+                                            uint64_t file_offset,
+                                            const FunctionSymbol& function) {
+        constexpr uint64_t kLookBytes = 64;
+        const uint64_t from = file_offset - function.file_offset;
+        const uint64_t rest = function.bytes > from ? function.bytes - from : kInstructionBytesMax;
+        const uint64_t behind = file.elf().size() - file_offset;
+        auto code = file.elf().read(file_offset, std::min({rest, behind, kLookBytes}));
+        return code ? std::move(*code) : std::vector<std::byte>{};
     }
 
     // By place, because a harmless name may stand for the same function.
@@ -165,10 +204,7 @@ private:
                             fmt::format("{} in {} is {} bytes long; +{:#x} lies behind it", name,
                                         path, bytes, spec_.symbol_offset));
             }
-            context_.builder.warn(fmt::format(
-                "{}+{:#x} must be the first byte of an instruction: elsewhere the probe breaks "
-                "the program",
-                name, spec_.symbol_offset));
+            TR_TRY(check_instruction_start(file, function));
             if (!spec_.args.empty()) {
                 context_.builder.warn(fmt::format(
                     "{}: arguments are read as they lie at the function's entry", spec_.text));
@@ -182,6 +218,32 @@ private:
         }
         return check_site(spec_, file, function.file_offset + spec_.symbol_offset,
                           probe_text(spec_, {}, name), context_);
+    }
+
+    // Elsewhere than at the first byte of an instruction a probe breaks the program.
+    Status check_instruction_start(const ProbeFile& file, const FunctionSymbol& function) const {
+        const auto code = file.elf().read(function.file_offset, function.bytes);
+        const auto starts = code ? is_instruction_start(*code, spec_.symbol_offset) : std::nullopt;
+        if (!starts) {
+            context_.builder.warn(fmt::format(
+                "{}+{:#x} must be the first byte of an instruction, which cannot be checked here: "
+                "elsewhere the probe breaks the program",
+                function.name, spec_.symbol_offset));
+            return {};
+        }
+        if (*starts) return {};
+        uint64_t before = spec_.symbol_offset;
+        while (!is_instruction_start(*code, before).value_or(false)) --before;
+        uint64_t behind = spec_.symbol_offset;
+        while (is_instruction_start(*code, behind).has_value() &&
+               !*is_instruction_start(*code, behind)) {
+            ++behind;
+        }
+        return fail(ErrorCode::usage,
+                    fmt::format("{}+{:#x} is inside of an instruction, where a probe breaks the "
+                                "program",
+                                function.name, spec_.symbol_offset),
+                    fmt::format("instructions begin at +{:#x} and +{:#x}", before, behind));
     }
 
     // Likeness is only measured now: it costs more than the search itself.

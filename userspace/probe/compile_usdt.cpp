@@ -6,6 +6,7 @@
 #include "probe/caret.h"
 #include "probe/compile_context.h"
 #include "probe/nearest.h"
+#include "probe/site_cost.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -188,6 +189,8 @@ private:
         site.file = found.file->file();
         site.file_offset = note.location_offset;
         site.semaphore_offset = note.semaphore_offset;
+        const uint64_t step = step_to_fast_site(*found.file, note.location_offset);
+        site.file_offset += step;
         if (note.is_semaphore_in_bss) {
             context_.builder.warn(fmt::format(
                 "{}:{} in {}: its semaphore has no place in the file, so the kernel cannot raise "
@@ -205,6 +208,7 @@ private:
                     "{}:{} in {}: arg{} ({}) is no {}; left out", note.provider, note.name,
                     site.file.shown_path, index, found.operands.at(index).text, wanted_form(arg)));
             }
+            if (argument) keep_relative_places(*argument, step);
             site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
         return site;
@@ -217,6 +221,25 @@ private:
         context_.builder.warn(fmt::format(
             "{}:{} in {}: arg{} ({}) cannot be read: {}", found.note->provider, found.note->name,
             found.file->file().shown_path, index, operand.text, operand.reason));
+    }
+
+    // Newer macros leave a 1-byte nop, at the note's own address, and a 5-byte nop behind it. The
+    // latter is the cheaper, where the kernel is known to do no harm there.
+    [[nodiscard]] uint64_t step_to_fast_site(const ProbeFile& file, uint64_t offset) const {
+        constexpr size_t kPairBytes = 6;
+        if (!context_.options.allow_nop5) return 0;
+        const auto code = file.elf().read(offset, kPairBytes);
+        const bool is_pair =
+            code && code->front() == std::byte{0x90} && is_nop5(std::span(*code).subspan(1));
+        return is_pair ? 1 : 0;
+    }
+
+    // Operands relative to the instruction pointer mean the note's address.
+    static void keep_relative_places(ProbeArgument& argument, uint64_t step) {
+        for (size_t i = 0; i < argument.arg.op_count; ++i) {
+            tr_op& op = argument.arg.ops[i];
+            if (op.code == TR_OP_REG && op.reg == TR_REG_RIP) op.imm -= static_cast<int64_t>(step);
+        }
     }
 
     const ProbeSpec& spec_;

@@ -38,7 +38,30 @@ std::vector<std::string> CompileWarnings::lines() const {
             places.size() == 1 ? "the function"
                                : fmt::format("one of the {} functions", places.size())));
     }
+    if (!single_stepped_.empty()) lines.push_back(single_stepped_line());
     return lines;
+}
+
+void CompileWarnings::single_stepped(std::string name, std::string cheaper) {
+    single_stepped_.insert_or_assign(std::move(name), std::move(cheaper));
+}
+
+std::string CompileWarnings::single_stepped_line() const {
+    constexpr size_t kToldMax = 3;
+    std::vector<std::string> names;
+    std::vector<std::string> cheaper;
+    for (const auto& [name, other] : single_stepped_) {
+        if (names.size() < kToldMax) names.push_back(name);
+        if (!other.empty() && cheaper.size() < kToldMax) cheaper.push_back(other);
+    }
+    const size_t count = single_stepped_.size();
+    auto line = fmt::format(
+        "{} probe{} on instructions that the kernel single-steps, about 15 times dearer in a "
+        "virtual machine{}: {}",
+        count, count == 1 ? " is" : "s are", count > kToldMax ? ", among them" : "",
+        fmt::join(names, ", "));
+    if (!cheaper.empty()) line += fmt::format("; cheaper: {}", fmt::join(cheaper, ", "));
+    return line;
 }
 
 }  // namespace tracer

@@ -25,11 +25,18 @@ public:
     // A place in `path`, which handles exceptions, has a return probe.
     void return_probe_meets_exceptions(const std::string& path, uint64_t file_offset);
 
+    // The probe `name` is on an instruction that the kernel single-steps. `cheaper`: another that
+    // may do as well, with what it lacks; empty: none.
+    void single_stepped(std::string name, std::string cheaper);
+
     [[nodiscard]] std::vector<std::string> lines() const;
 
 private:
+    [[nodiscard]] std::string single_stepped_line() const;
+
     std::map<std::string, std::vector<std::string>> left_out_;  // by reason
     std::map<std::string, std::set<uint64_t>> exceptions_;      // places by path
+    std::map<std::string, std::string> single_stepped_;         // what is cheaper, by name
 };
 
 }  // namespace tracer

@@ -3,6 +3,7 @@
 // What this kernel runs of ours, found by trying: each program of bpf/features.bpf.c is loaded
 // alone. What can be seen without loading anything is checked by the CLI, which shows both as one
 // list (`tracer doctor`).
+#include "probe/fast_sites.h"
 #include "probe/kernel_recorder.h"
 #include "probe/libbpf_log.h"
 #include "probe/uprobe_link.h"
@@ -86,12 +87,23 @@ FeatureCheck check_uprobe_multi() {
     return result;
 }
 
+FeatureCheck check_fast_sites() {
+    const FastSites found = judge_fast_sites(try_fast_sites(true));
+    FeatureCheck result;
+    result.name = "fast sites";
+    result.ok = found.is_sound;
+    result.detail = found.text;
+    if (!result.ok) result.cure = "sudo tracer ... (without --fast-sites, as is the default)";
+    return result;
+}
+
 }  // namespace
 
 std::vector<FeatureCheck> check_features() {
     std::vector<FeatureCheck> checks;
     for (const Feature& feature : kFeatures) checks.push_back(check(feature));
     checks.push_back(check_uprobe_multi());
+    checks.push_back(check_fast_sites());
     return checks;
 }
 

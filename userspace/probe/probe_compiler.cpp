@@ -8,10 +8,10 @@
 #include "probe/compile_context.h"
 #include "probe/nearest.h"
 #include "probe/probed_instruction.h"
+#include "probe/site_cost.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
@@ -77,13 +77,6 @@ bool is_in_code(const ElfFile& elf, uint64_t file_offset) {
     });
 }
 
-// nopl 0(%rax,%rax,1), the form that the kernel optimises (arch/x86/kernel/uprobes.c, 6.18).
-bool is_nop5(std::span<const std::byte> code) {
-    constexpr std::array kNop5 = {std::byte{0x0f}, std::byte{0x1f}, std::byte{0x44}, std::byte{0},
-                                  std::byte{0}};
-    return code.size() >= kNop5.size() && std::equal(kNop5.begin(), kNop5.end(), code.begin());
-}
-
 std::optional<SiteHarm> find_harm(const ProbeSpec& spec,
                                   const ProbeFile& file,
                                   uint64_t file_offset,
@@ -97,8 +90,9 @@ std::optional<SiteHarm> find_harm(const ProbeSpec& spec,
     if (!options.allow_nop5 && is_nop5(*code)) {
         return SiteHarm{
             "at a 5-byte nop, where a probe kills children that are forked after its first hit "
-            "(Linux 6.18)",
-            {}};
+            "and overwrites the red zone (Linux 6.18 makes a call of it)",
+            "--fast-sites allows it on kernels that pass a test at the start; tracer doctor says "
+            "whether this one does"};
     }
     const auto instruction = harm_of_probe(*code);
     if (instruction.empty()) return std::nullopt;

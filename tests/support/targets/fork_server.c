@@ -5,7 +5,8 @@
  * this program counts both. --children N (50), --hits N a child (20). Prints one line:
  * {"parent_hits":..,"child_hits":..,"red_zone_hits":..,"red_zone_wrong":..,"killed":..,
  *  "wrong_checksum":..,"children":..}
- * Probes: forking:request(int number, int child), child 0 in the parent; forking:red_zone(u64).
+ * Probes: forking:request(int number, int child), child 0 in the parent; forking:red_zone(u64);
+ * forking:pair(int number) and forking:lone(int number) with each request.
  */
 #include "raw_note.h"
 #include "target.h"
@@ -44,6 +45,18 @@ static __attribute__((noinline, noclone)) void request(int number, int child) {
     TRACER_PROBE(forking, request, number, child);
 }
 
+/*
+ * As newer macros leave sites: a 1-byte nop with a 5-byte nop behind it, and a 5-byte nop alone,
+ * which no tracer should touch on Linux 6.18.
+ */
+static __attribute__((noinline, noclone)) void pair(int number) {
+    __asm__ __volatile__(RAW_NOTE("forking", "pair", "0", "-4@%0") RAW_NOP5 : : "r"(number));
+}
+
+static __attribute__((noinline, noclone)) void lone(int number) {
+    __asm__ __volatile__(RAW_NOTE_ON(RAW_NOP5, "forking", "lone", "0", "-4@%0") : : "r"(number));
+}
+
 static void check_red_zone(struct counts* counts, uint64_t value) {
     atomic_fetch_add(&counts->red_zone_hits, 1);
     if (red_zone_leaf(value) != value) {
@@ -60,6 +73,8 @@ static void run_child(struct counts* counts, int child, uint64_t hits) {
     for (; done < hits; done++) {
         atomic_fetch_add(&counts->child_hits, 1);
         request((int)done, child);
+        pair((int)done);
+        lone((int)done);
         check_red_zone(counts, (uint64_t)child << 32 | done);
     }
     _exit(checksum(child, done));
@@ -79,6 +94,8 @@ int main(int argc, char** argv) {
     for (int child = 1; child <= (int)children; child++) {
         atomic_fetch_add(&counts->parent_hits, 1);
         request(child, 0);
+        pair(child);
+        lone(child);
         check_red_zone(counts, (uint64_t)child);
         const pid_t pid = fork();
         int status = 0;

@@ -7,8 +7,14 @@
  * have each form exactly. Text for an asm statement; in extended asm a register in `arguments` is
  * spelt %%rax. `semaphore` is a symbol or 0. The bytes are those of TRACER_USDT_SITE.
  */
-#define RAW_NOTE(provider, name, semaphore, arguments)                      \
-    "990: nop\n"                                                            \
+#define RAW_NOTE(provider, name, semaphore, arguments) \
+    RAW_NOTE_ON("nop", provider, name, semaphore, arguments)
+
+/* On another instruction than the usual nop. */
+#define RAW_NOP5 ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
+#define RAW_NOTE_ON(instruction, provider, name, semaphore, arguments)      \
+    "990: " instruction                                                     \
+    "\n"                                                                    \
     ".pushsection .note.stapsdt,\"\",\"note\"\n"                            \
     ".balign 4\n"                                                           \
     ".4byte 992f-991f, 994f-993f, 3\n"                                      \

@@ -64,6 +64,7 @@ TEST(CommandLine, TakesEveryOption) {
                                  "-v",
                                  "--json",
                                  "--force-perf-links",
+                                 "--fast-sites",
                                  "--drain-share",
                                  "20"});
     EXPECT_TRUE(command.all);
@@ -80,6 +81,7 @@ TEST(CommandLine, TakesEveryOption) {
     EXPECT_TRUE(command.verbosity.verbose);
     EXPECT_TRUE(command.verbosity.json);
     EXPECT_TRUE(command.force_perf_links);
+    EXPECT_TRUE(command.fast_sites);
     EXPECT_EQ(command.drain_percent, 20u);
 }
 

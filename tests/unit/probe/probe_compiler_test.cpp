@@ -471,7 +471,7 @@ TEST_F(ProbeCompiler, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
                        .function("data", kText + 64, 1)
                        .function("between", kText + 80, 8));
     const auto calls = compile("span:cc:calls");
-    EXPECT_TRUE(calls.warnings.empty());
+    EXPECT_THAT(calls.warnings, ElementsAre(HasSubstr("single-steps")));
     ASSERT_EQ(calls.files.at(0).sites.size(), 2u);
     EXPECT_EQ(calls.files[0].sites[1].file_offset, 0x205u);
     EXPECT_EQ(calls.files[0].sites[1].program, ProbeProgram::hit);
@@ -519,6 +519,61 @@ TEST_F(ProbeCompiler, WarnsOfExceptionsThroughReturnProbesOnceForAFile) {
     const auto plan = try_compile({"span:cc:*", "ur:cc:f", "ur:cc:g"});
     ASSERT_TRUE(plan);
     EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("one of the 2 functions")));
+}
+
+TEST_F(ProbeCompiler, StepsToTheFiveByteNopOfAPairOnlyWhereItIsKnownToDoNoHarm) {
+    add_file("app", app()
+                        .code(kText + 8, {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00})
+                        .note("app", "pair", "8@counter(%rip)", kText + 8));
+    auto plan = compile("usdt:app:pair");
+    EXPECT_EQ(plan.files.at(0).sites.at(0).file_offset, 0x208u);
+    const auto relative = plan.programs.at(0).args[0].ops[0];
+    ASSERT_EQ(relative.reg, TR_REG_RIP);
+    options.allow_nop5 = true;
+    plan = compile("usdt:app:pair");
+    EXPECT_EQ(plan.files.at(0).sites.at(0).file_offset, 0x209u);
+    EXPECT_EQ(plan.programs.at(0).args[0].ops[0].imm, relative.imm - 1);
+    // A 1-byte nop alone stays where it is.
+    EXPECT_EQ(compile("usdt:app:start").files.at(0).sites.at(0).file_offset, 0x204u);
+}
+
+TEST_F(ProbeCompiler, TellsOfSingleSteppedPlacesInOneLineWithACheaperOne) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0xf3, 0x0f, 0x1e, 0xfa, 0x55})  // endbr64; push
+                        .code(kText + 16, {0x31, 0xff, 0x55})         // xor %edi,%edi; push
+                        .code(kText + 32, {0xc3})
+                        .function("marked", kText)
+                        .function("clears", kText + 16)
+                        .function("empty", kText + 32, 1)
+                        .function("plain", kText + 48));
+    EXPECT_THAT(compile("u:app:marked").warnings,
+                ElementsAre(AllOf(HasSubstr("1 probe is on instructions that the kernel"),
+                                  HasSubstr("cheaper: u:app:marked+0x4"))));
+    EXPECT_TRUE(compile("u:app:marked+0x4").warnings.empty());
+    EXPECT_TRUE(compile("u:app:plain").warnings.empty());
+    EXPECT_THAT(compile("u:app:clears(arg0)").warnings,
+                ElementsAre(HasSubstr("u:app:clears+0x2 (where arguments are no longer")));
+    EXPECT_THAT(compile("u:app:clears").warnings, ElementsAre(Not(HasSubstr("arguments"))));
+    EXPECT_THAT(compile("u:app:empty").warnings, ElementsAre(Not(HasSubstr("cheaper"))));
+    EXPECT_THAT(compile("span:app:marked").warnings, ElementsAre(Not(HasSubstr("cheaper"))));
+    EXPECT_THAT(compile("u:app:*").warnings, ElementsAre(HasSubstr("3 probes are on")));
+}
+
+TEST_F(ProbeCompiler, RefusesPlacesInsideOfAnInstruction) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0x90, 0xb8, 1, 0, 0, 0, 0xc3})  // nop; mov $1,%eax; ret
+                        .code(kText + 16, {0x06})
+                        .function("f", kText)
+                        .function("odd", kText + 16)
+                        .function("unsized", kText + 32, 0));
+    const auto error = refusal("u:app:f+0x3");
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.what, HasSubstr("inside of an instruction"));
+    EXPECT_EQ(error.hint, "instructions begin at +0x1 and +0x6");
+    EXPECT_EQ(compile("u:app:f+0x1").programs.size(), 1u);
+    EXPECT_EQ(compile("u:app:f+0x6").programs.size(), 1u);
+    EXPECT_THAT(compile("u:app:odd+0x2").warnings, Contains(HasSubstr("cannot be checked")));
+    EXPECT_THAT(compile("u:app:unsized+0x2").warnings, Contains(HasSubstr("cannot be checked")));
 }
 
 TEST_F(ProbeCompiler, RefusesALoneFiveByteNop) {
