@@ -2,6 +2,7 @@
 //
 // Any bytes as an ELF file: everything that is read before a probe is attached.
 #include "symbol/foreign_operand.h"
+#include "symbol/got_slots.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "symbol/usdt_operand.h"
@@ -17,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)file->build_id();
     (void)file->dynamic();
     auto symbols = tracer::SymbolTable::load(*file);
+    auto slots = tracer::GotSlots::load(*file);
     auto notes = tracer::read_usdt_notes(*file);
     if (!notes) return 0;
     for (const auto& note : notes->notes) {
@@ -28,6 +30,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         context.location_vaddr = note.location_vaddr;
         context.address_of = [&](std::string_view name) {
             return symbols ? symbols->address_of(name) : std::nullopt;
+        };
+        context.got_slot_of = [&](std::string_view name) {
+            return slots ? slots->slot_of(name) : std::nullopt;
         };
         (void)tracer::compile_usdt_operands(note.arguments, context);
     }

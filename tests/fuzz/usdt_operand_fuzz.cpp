@@ -16,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (name.size() % 3 == 0) return std::nullopt;
         return name.size() * 16;
     };
+    context.got_slot_of = [](std::string_view name) -> std::optional<uint64_t> {
+        if (name.size() % 2 == 0) return std::nullopt;
+        return 0x3000;
+    };
     context.thread_offset_of = [](std::string_view) { return std::optional<int64_t>(-8); };
     for (const auto& operand : tracer::compile_usdt_operands(text, context)) {
         const auto& arg = operand.arg;

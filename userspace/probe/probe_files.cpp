@@ -37,6 +37,15 @@ std::optional<int64_t> ProbeFile::thread_offset_of(std::string_view name) {
     return static_cast<int64_t>(*inside - block);
 }
 
+std::optional<uint64_t> ProbeFile::got_slot_of(std::string_view name) {
+    if (!got_slots_) {
+        // A file without readable relocations is one without slots.
+        auto loaded = GotSlots::load(elf_);
+        got_slots_ = loaded ? std::move(*loaded) : GotSlots{};
+    }
+    return got_slots_->slot_of(name);
+}
+
 std::vector<CompiledOperand> ProbeFile::operands(const UsdtNote& note, size_t& total) {
     if (!elf_.is_native()) return describe_foreign_operands(note.arguments, elf_, &total);
     OperandContext context;
@@ -47,6 +56,7 @@ std::vector<CompiledOperand> ProbeFile::operands(const UsdtNote& note, size_t& t
         auto table = symbols();
         return table ? (*table)->address_of(name) : std::nullopt;
     };
+    context.got_slot_of = [this](std::string_view name) { return got_slot_of(name); };
     context.thread_offset_of = [this](std::string_view name) { return thread_offset_of(name); };
     return compile_usdt_operands(note.arguments, context, &total);
 }

@@ -4,6 +4,7 @@
 #include "probe/target_files.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_file.h"
+#include "symbol/got_slots.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "symbol/usdt_operand.h"
@@ -33,12 +34,14 @@ public:
 
 private:
     [[nodiscard]] std::optional<int64_t> thread_offset_of(std::string_view name);
+    [[nodiscard]] std::optional<uint64_t> got_slot_of(std::string_view name);
 
     TargetFile file_;
     ElfFile elf_;
     DebugFileSearch debug_files_;
     std::optional<UsdtNotes> notes_;
     std::optional<SymbolTable> symbols_;
+    std::optional<GotSlots> got_slots_;
 };
 
 // The files opened so far, by path; each content once.

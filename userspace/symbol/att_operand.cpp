@@ -35,14 +35,15 @@ std::string_view take_while_symbol(std::string_view& rest) {
     return token;
 }
 
-// Relocations of the offsets of thread-local variables (ELF TLS ABI, 4.4), and those of i386's
-// position-independent code, which add the address of the global offset table.
+// Relocations of the offsets of thread-local variables (ELF TLS ABI, 4.4), of slots in the global
+// offset table, and those of i386's position-independent code, which add that table's address.
 bool take_relocation(std::string_view suffix, AttMachine machine, AttPlace& place) {
-    place.is_thread_offset = suffix == "tpoff" || suffix == "TPOFF";
-    if (place.is_thread_offset || machine == AttMachine::x86_64) return place.is_thread_offset;
-    place.is_thread_offset = suffix == "ntpoff" || suffix == "NTPOFF";
-    return place.is_thread_offset || suffix == "GOTOFF" || suffix == "GOT" ||
-           suffix == "INDNTPOFF" || suffix == "GOTNTPOFF";
+    const bool is_i386 = machine == AttMachine::i386;
+    place.is_thread_offset = suffix == "tpoff" || suffix == "TPOFF" ||
+                             (is_i386 && (suffix == "ntpoff" || suffix == "NTPOFF"));
+    place.is_got_slot = suffix == (is_i386 ? "GOT" : "GOTPCREL");
+    return place.is_thread_offset || place.is_got_slot ||
+           (is_i386 && (suffix == "GOTOFF" || suffix == "INDNTPOFF" || suffix == "GOTNTPOFF"));
 }
 
 Reason parse_symbol(std::string_view token, bool is_negative, AttMachine machine, AttPlace& place) {

@@ -27,6 +27,7 @@ struct AttPlace {
     std::string_view symbol;
     bool is_symbol_negative = false;
     bool is_thread_offset = false;  // @tpoff, @ntpoff
+    bool is_got_slot = false;       // @GOTPCREL: the place holds the symbol's address
     bool has_number = false;
     bool has_parentheses = false;
     bool has_thread_segment = false;

@@ -34,6 +34,7 @@ public:
                  .shift = place.base->shift});
             return {};
         }
+        if (place.is_got_slot) return compile_got_slot(place);
         uint64_t offset = place.number;
         bool is_relative = false;
         if (auto reason = resolve(place, offset, is_relative); !reason.empty()) return reason;
@@ -66,7 +67,7 @@ private:
             offset += static_cast<uint64_t>(*offset_found);
             return {};
         }
-        auto address = context_.address_of ? context_.address_of(place.symbol) : std::nullopt;
+        auto address = find(context_.address_of, place.symbol);
         if (!address) return fmt::format("symbol '{}' is not in the file", place.symbol);
         offset += *address;
         const bool has_rip = place.base && place.base->reg == TR_REG_RIP;
@@ -101,6 +102,35 @@ private:
         if (place.index) add_index(*place.index, place.scale_shift);
         add({.code = TR_OP_LOAD, .bytes = out_.bytes, .imm = static_cast<int64_t>(load_offset)});
         return fits_ ? Reason{} : "needs more steps than a probe may have";
+    }
+
+    // The address of a symbol, by way of the slot from which the code would load it. No instruction
+    // of the note's names the slot, so the linker makes one only when other code needs it; without
+    // one, the symbol is in this file and its address is known.
+    Reason compile_got_slot(const AttPlace& place) {
+        const bool has_rip = place.base && place.base->reg == TR_REG_RIP;
+        if (place.kind != AttPlaceKind::memory || !has_rip || place.index || place.number != 0 ||
+            place.has_thread_segment || place.is_symbol_negative) {
+            return "@GOTPCREL in another form than symbol@GOTPCREL(%rip)";
+        }
+        if (auto slot = find(context_.got_slot_of, place.symbol)) {
+            add_start(true, *slot - context_.location_vaddr);
+            add({.code = TR_OP_LOAD, .bytes = out_.bytes});
+            return {};
+        }
+        auto address = find(context_.address_of, place.symbol);
+        if (!address) {
+            return fmt::format("neither symbol '{}' nor a slot for its address is in the file",
+                               place.symbol);
+        }
+        add_start(true, *address - context_.location_vaddr);
+        return {};
+    }
+
+    static std::optional<uint64_t> find(
+        const std::function<std::optional<uint64_t>(std::string_view)>& lookup,
+        std::string_view name) {
+        return lookup ? lookup(name) : std::nullopt;
     }
 
     void add_start(bool is_relative, uint64_t offset) {

@@ -20,6 +20,8 @@ namespace tracer {
 // compile_usdt_operands only; an empty function knows no symbol.
 struct OperandContext {
     std::function<std::optional<uint64_t>(std::string_view)> address_of;  // link-time
+    // Of the slot that holds the symbol's address at run time, link-time.
+    std::function<std::optional<uint64_t>(std::string_view)> got_slot_of;
     // Of a thread-local variable, from %fs; known for a program's own variables only.
     std::function<std::optional<int64_t>(std::string_view)> thread_offset_of;
     bool is_fixed_address = false;  // ET_EXEC

@@ -8,6 +8,7 @@
 #include "matrix.h"
 #include "raw_note.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WORDS 8
@@ -62,6 +63,25 @@ static MATRIX_SITE void hit_relative_float(void) {
     HIT_LOG("rip_float", hit_integer(4, float_bits), hit_integer(8, double_bits));
 }
 
+/*
+ * The address of something defined elsewhere, as gcc passes it in position-independent programs: by
+ * its slot in the global offset table. matrix_s32 has no slot, so its own address is what is meant.
+ */
+static MATRIX_SITE void hit_address(void) {
+    __asm__ volatile(RAW_NOTE("matrix", "rip_own_address", "0", "8@matrix_s32@GOTPCREL(%%rip)")
+                     :
+                     :
+                     : "memory");
+    HIT_LOG("rip_own_address", hit_integer(8, (uintptr_t)&matrix_s32));
+#ifdef __PIE__
+    __asm__ volatile(RAW_NOTE("matrix", "rip_address", "0", "8@qsort@GOTPCREL(%%rip)")
+                     :
+                     :
+                     : "memory");
+    HIT_LOG("rip_address", hit_integer(8, (uintptr_t)&qsort));
+#endif
+}
+
 static MATRIX_SITE void hit_thread_local(void) {
     uint64_t fs_base;
     __asm__ volatile("mov %%fs:0, %0\n" RAW_NOTE("matrix", "tls_symbol", "0",
@@ -94,6 +114,7 @@ void matrix_hit_symbols(uint64_t round) {
     fill(round);
     hit_relative();
     hit_relative_float();
+    hit_address();
     hit_thread_local();
 #ifndef __PIE__
     hit_absolute();

@@ -30,11 +30,9 @@ ElfBuilder& ElfBuilder::code(uint64_t vaddr, const std::vector<uint8_t>& bytes) 
     return *this;
 }
 
-ElfBuilder& ElfBuilder::section(std::string name,
-                                uint32_t type,
-                                std::string content,
-                                uint64_t vaddr) {
-    sections_.push_back({std::move(name), type, vaddr, std::move(content)});
+ElfBuilder& ElfBuilder::section(
+    std::string name, uint32_t type, std::string content, uint64_t vaddr, uint32_t link) {
+    sections_.push_back({std::move(name), type, vaddr, std::move(content), link});
     return *this;
 }
 

@@ -31,7 +31,12 @@ public:
 
     Elf64_Ehdr& header() { return header_; }
     ElfBuilder& code(uint64_t vaddr, const std::vector<uint8_t>& bytes);
-    ElfBuilder& section(std::string name, uint32_t type, std::string content, uint64_t vaddr = 0);
+    // The first one added has number 1: what `link` of another may name.
+    ElfBuilder& section(std::string name,
+                        uint32_t type,
+                        std::string content,
+                        uint64_t vaddr = 0,
+                        uint32_t link = 0);
     ElfBuilder& function(const std::string& name, uint64_t vaddr, uint64_t bytes = 16);
     ElfBuilder& object(const std::string& name, uint64_t vaddr, bool is_global = true);
     ElfBuilder& thread_local_object(const std::string& name, uint64_t offset);

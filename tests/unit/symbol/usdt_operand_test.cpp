@@ -27,6 +27,10 @@ OperandContext make_context(bool is_fixed_address) {
         if (name == "local.1234") return 0x4100;
         return std::nullopt;
     };
+    context.got_slot_of = [](std::string_view name) -> std::optional<uint64_t> {
+        if (name == "elsewhere") return 0x3ff8;
+        return std::nullopt;
+    };
     context.thread_offset_of = [](std::string_view name) -> std::optional<int64_t> {
         if (name == "per_thread") return -24;
         return std::nullopt;
@@ -143,6 +147,16 @@ TEST_F(UsdtOperand, FindsSymbolsRelativeToTheProbeInMovableFiles) {
     EXPECT_EQ(read("8@$counter"), kLoadBias + 0x4010);
 }
 
+TEST_F(UsdtOperand, ReadsAddressesFromTheGlobalOffsetTable) {
+    machine.store(kLoadBias + 0x3ff8, 0x7f0011223344, 8);
+    EXPECT_EQ(read("8@elsewhere@GOTPCREL(%rip)"), 0x7f0011223344u);
+    machine.store(0x3ff8, 0x404010, 8);
+    EXPECT_EQ(read("8@elsewhere@GOTPCREL(%rip)", true), 0x404010u);
+    // A symbol of the file that has no slot.
+    EXPECT_EQ(read("8@counter@GOTPCREL(%rip)"), kLoadBias + 0x4010);
+    EXPECT_EQ(read("8@counter@GOTPCREL(%rip)", true), 0x4010u);
+}
+
 TEST_F(UsdtOperand, TakesSymbolsAsTheyAreInFixedFiles) {
     machine.store(0x4010, 601, 4);
     machine.store(0x4010 + 32, 602, 2);
@@ -226,7 +240,8 @@ TEST_F(UsdtOperand, RefusesWhatCannotBeReadAndSaysWhy) {
     EXPECT_NE(refuse("4@.LC1(%rip)").find("not in the file"), std::string::npos);
     EXPECT_NE(refuse("8@counter(,%rdi,4)").find("position-independent"), std::string::npos);
     EXPECT_NE(refuse("8@16(%rip)").find("without a symbol"), std::string::npos);
-    EXPECT_NE(refuse("8@counter@GOTPCREL(%rip)").find("relocation"), std::string::npos);
+    EXPECT_NE(refuse("8@counter@GOTTPOFF(%rip)").find("relocation"), std::string::npos);
+    EXPECT_NE(refuse("8@nowhere@GOTPCREL(%rip)").find("neither"), std::string::npos);
     EXPECT_NE(refuse("8@%fs:unknown@tpoff").find("unknown"), std::string::npos);
     EXPECT_NE(refuse("8@%gs:0").find("not the segment"), std::string::npos);
     EXPECT_NE(refuse("8@counter@ntpoff(%rax)").find("relocation"), std::string::npos);
@@ -247,6 +262,11 @@ TEST_F(UsdtOperand, RefusesWhatCannotBeReadAndSaysWhy) {
                       "8@-(%rax",
                       "-@%rax",
                       "8@(,,)",
+                      "8@counter@GOTPCREL",
+                      "8@counter@GOTPCREL(%rax)",
+                      "8@counter@GOTPCREL+8(%rip)",
+                      "8@$counter@GOTPCREL",
+                      "8@%fs:counter@GOTPCREL(%rip)",
                       "8@%fs:%rax",
                       "8@[rax]",
                       "8@(%rax]",
