@@ -15,9 +15,20 @@
  *     }
  *     TRACER_PROBE_IF_ENABLED(shop, order__dump, dump_text(order));   // the same in one line
  *
- * The names of <sys/sdt.h> (DTRACE_PROBE, DTRACE_PROBE1..12, STAP_PROBE, STAP_PROBE1..12) are there
- * as well unless that header came first; with _SDT_HAS_SEMAPHORES defined they refer to a
- * semaphore of the program's own named provider_name_semaphore, as they do there.
+ *     TRACER_SPAN("load");                 // from here to the end of the scope, in C++ and GNU C
+ *
+ * TRACER_SPAN makes a pair of probes that are the same for all spans of a program: at the start
+ * app:span__begin(name, scope), at the end of the scope, be it by an exception, app:span__end(name,
+ * scope). `name` is a NUL-ended text that lives as long as the scope, `scope` the address of
+ * something in it, which no other open scope of the process has. Define TRACER_SPAN_PROVIDER before
+ * the header comes in to have another provider than "app". To record them:
+ *
+ *     tracer --pid N -e 'usdt:app:span__begin(arg0:str) ~~ usdt:app:span__end'
+ *
+ * The names of <sys/sdt.h> (DTRACE_PROBE, DTRACE_PROBE1..12, STAP_PROBE, STAP_PROBE1..12,
+ * STAP_PROBEV) are there as well unless that header came first; with _SDT_HAS_SEMAPHORES defined
+ * they refer to a semaphore of the program's own named provider_name_semaphore, as they do there.
+ * STAP_PROBE_ASM, a site within assembler text of the program's own, is not.
  *
  * Arguments are integers, booleans, enumerations, pointers, arrays (their address) and float or
  * double (their bits), of at most 8 bytes; anything else does not compile, nor does a bit-field in
@@ -292,8 +303,35 @@ extern int tracer_usdt_not_an_argument(void);
 #define TRACER_USDT_COMPATIBLE(provider, ...) TRACER_PROBE(provider, __VA_ARGS__)
 #endif
 
+#ifndef TRACER_SPAN_PROVIDER
+#define TRACER_SPAN_PROVIDER app
+#endif
+
+/*
+ * Static, because each file may have a provider of its own. Inlined, so that each scope is a site
+ * without a call.
+ */
+struct tracer_usdt_span {
+    const char* name;
+};
+static inline __attribute__((always_inline, unused)) void tracer_usdt_begin_span(
+    const struct tracer_usdt_span* span) {
+    TRACER_PROBE(TRACER_SPAN_PROVIDER, span__begin, span->name, span);
+}
+static inline __attribute__((always_inline, unused)) void tracer_usdt_end_span(
+    const struct tracer_usdt_span* span) {
+    TRACER_PROBE(TRACER_SPAN_PROVIDER, span__end, span->name, span);
+}
+
+#define TRACER_SPAN(name) TRACER_USDT_SPAN(name, TRACER_USDT_JOIN(tracer_usdt_span_, __COUNTER__))
+#define TRACER_USDT_SPAN(name, variable)                         \
+    const struct tracer_usdt_span variable                       \
+        __attribute__((cleanup(tracer_usdt_end_span))) = {name}; \
+    tracer_usdt_begin_span(&(variable))
+
 #else /* not x86-64 */
 
+#define TRACER_SPAN(name) ((void)(name))
 #define TRACER_SEMAPHORE(provider, name)
 #define TRACER_PROBE_ENABLED(provider, name) 0
 #define TRACER_PROBE(provider, ...) ((void)0)
@@ -307,6 +345,7 @@ extern int tracer_usdt_not_an_argument(void);
  */
 #if !defined(_SYS_SDT_H) && !defined(STAP_PROBE) && !defined(DTRACE_PROBE)
 
+#define STAP_PROBEV(provider, ...) TRACER_USDT_COMPATIBLE(provider, __VA_ARGS__)
 #define STAP_PROBE(provider, name) TRACER_USDT_COMPATIBLE(provider, name)
 #define STAP_PROBE1(provider, name, a1) TRACER_USDT_COMPATIBLE(provider, name, a1)
 #define STAP_PROBE2(provider, name, a1, a2) TRACER_USDT_COMPATIBLE(provider, name, a1, a2)

@@ -119,6 +119,7 @@ TEST(Harm, ExceptionsPassThroughFunctionsUnderReturnProbes) {
         "exceptions", {},
         {place("span", "exceptions", "pass_through"), place("span", "exceptions", "clean_up"),
          place("span", "exceptions", "catch_it(arg0:s32,ret:s32)"),
+         "usdt:" + target_path("exceptions") + ":throwing:span__*(arg0:str)",
          place("ur", "exceptions", "throw_at")});
     ASSERT_TRUE(outcome) << outcome.error().what;
     const auto& [told, recorded] = *outcome;
@@ -137,6 +138,13 @@ TEST(Harm, ExceptionsPassThroughFunctionsUnderReturnProbes) {
     EXPECT_EQ(count("throw_at", FxtEventType::instant), told.at("returned").get<size_t>());
     EXPECT_EQ(count("catch_it", FxtEventType::duration_begin),
               count("catch_it", FxtEventType::duration_end));
+    // A scope ends once, whichever way it is left.
+    auto scopes = count_by_name(file, "throwing");
+    EXPECT_EQ(scopes["span__begin"], told.at("destroyed").get<uint64_t>());
+    EXPECT_EQ(scopes["span__end"], told.at("destroyed").get<uint64_t>());
+    for (const FxtEvent* event : events_of(file, "span__end")) {
+        ASSERT_EQ(to_text(*file.find(event->arguments, "arg0")), "\"clean up\"");
+    }
     // Of catch_it every call returned, with the value of its own argument.
     std::map<uint64_t, int64_t> open;
     size_t wrong = 0;

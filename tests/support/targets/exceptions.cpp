@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exceptions through functions of several kinds, with destructors on the way, in several threads.
-// Speaks as target.h says. --seconds N (0: one round).
+// Spans throwing:span__* around
+// those that have a destructor. Speaks as target.h says. --seconds N (0: one round).
+#define TRACER_SPAN_PROVIDER throwing
 #include "target.h"
+#include "tracer/usdt.h"
 
 #include <atomic>
 #include <chrono>
@@ -42,6 +45,7 @@ __attribute__((noinline, noclone)) int pass_through(int x) {
 
 __attribute__((noinline, noclone)) int clean_up(int x) {
     const Guard guard;
+    TRACER_SPAN("clean up");
     return pass_through(x) + 1;
 }
 

@@ -7,6 +7,7 @@
  * their notes must say. Each function is one site, whatever the compiler would rather do.
  */
 
+#define TRACER_SPAN_PROVIDER sites
 #include "tracer/usdt.h"
 
 #include <stdbool.h>
@@ -111,7 +112,18 @@ SITE void compatible(int x, const char* text) {
     DTRACE_PROBE(sites, dtrace_0);
     DTRACE_PROBE2(sites, dtrace_2, x, text);
     STAP_PROBE(sites, stap_0);
+    STAP_PROBEV(sites, stap_v, x, text);
     STAP_PROBE12(sites, stap_12, x, text, x, text, x, text, x, text, x, text, x, text);
+}
+
+SITE int spans(int x) {
+    TRACER_SPAN("outer");
+    if (x > 1) {
+        TRACER_SPAN("inner");
+        x += global_int;
+        TRACER_SPAN("second of a scope");
+    }
+    return x;
 }
 
 static inline int run_sites(int count) {
@@ -130,6 +142,7 @@ static inline int run_sites(int count) {
     with__two__underscores(count);
     counted(count);
     compatible(count, "compatible");
+    (void)spans(count);
     return 0;
 }
 

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the compiler puts probes so that they do no harm and cost little, and what it refuses.
+#include "unit/probe/compiler_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace tracer {
+namespace {
+
+using test::ElfBuilder;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kText = ElfBuilder::kText;
+
+class SafeSites : public ProbeCompilerTest {};
+
+// cmp 0x10(%r14),%rsp; jbe to a call and a jump back; body; ret.
+const std::vector<uint8_t> kGoFunction = {0x49, 0x3b, 0x66, 0x10, 0x76, 0x02, 0x90, 0xc3,
+                                          0xe8, 0x00, 0x00, 0x00, 0x00, 0xeb, 0xf1, 0xcc};
+
+ElfBuilder go_program() {
+    return ElfBuilder()
+        .section(".gopclntab", SHT_PROGBITS, "x")
+        .code(kText, kGoFunction)
+        .code(kText + 16, kGoFunction)
+        .function("runtime.main", kText)
+        .function("main.work", kText + 16)
+        .function("main.nothing", kText + 32)
+        .function("runtime.asm.abi0", kText + 48)
+        .function("_cgo_call", kText + 64);
+}
+
+TEST_F(SafeSites, PlacesGoReturnsOnRetInstructions) {
+    add_file("go", go_program());
+    const auto plan = compile("span:go:main.work(arg0,arg1,ret)");
+    ASSERT_EQ(plan.probes.size(), 2u);
+    EXPECT_EQ(plan.probes[0].role, HitRole::goroutine_span_begin);
+    EXPECT_EQ(plan.probes[1].role, HitRole::goroutine_span_end);
+    const auto& sites = plan.files.at(0).sites;
+    ASSERT_EQ(sites.size(), 2u);
+    // Behind the check of the stack, and at the ret.
+    EXPECT_EQ(sites[0].file_offset, 0x216u);
+    EXPECT_EQ(sites[1].file_offset, 0x217u);
+    for (const auto& site : sites) EXPECT_EQ(site.program, ProbeProgram::hit_sleepable);
+    // rsp, g, the end of the stack; then rax and rbx, Go's own.
+    const auto& begin = plan.programs[0];
+    ASSERT_EQ(begin.arg_count, 5);
+    EXPECT_EQ(begin.args[1].ops[0].reg, TR_REG_R14);
+    EXPECT_EQ(begin.args[2].op_count, 2);
+    EXPECT_EQ(begin.args[3].ops[0].reg, TR_REG_RAX);
+    EXPECT_EQ(begin.args[4].ops[0].reg, TR_REG_RBX);
+    // The return address is still on the stack.
+    EXPECT_EQ(plan.programs[1].args[0].ops[0].imm, 8);
+    EXPECT_EQ(plan.programs[1].args[3].ops[0].reg, TR_REG_RAX);
+
+    const auto alone = compile("ur:go:main.work");
+    ASSERT_EQ(alone.files.at(0).sites.size(), 1u);
+    EXPECT_EQ(alone.files[0].sites[0].file_offset, 0x217u);
+    EXPECT_EQ(alone.files[0].sites[0].program, ProbeProgram::hit);
+    EXPECT_EQ(compile("u:go:main.work").files.at(0).sites.at(0).file_offset, 0x216u);
+    EXPECT_EQ(compile("u:go:main.work+0x7").files.at(0).sites.at(0).file_offset, 0x217u);
+}
+
+TEST_F(SafeSites, RefusesGoReturnsItCannotPlace) {
+    add_file("go", go_program());
+    EXPECT_THAT(refusal("ur:go:main.nothing").what, HasSubstr("has no ret instruction"));
+    EXPECT_THAT(refusal("ur:go:runtime.asm.abi0").what, HasSubstr("assembly or C code"));
+    EXPECT_THAT(refusal("span:go:_cgo_call").what, HasSubstr("assembly or C code"));
+    EXPECT_EQ(refusal("span:go:_cgo_call").hint, "use u: to record entries");
+    EXPECT_EQ(compile("ur:go:*").programs.size(), 2u);
+    std::string ten = "span:go:main.work(ret";
+    for (int i = 0; i < 9; ++i) ten += ",arg" + std::to_string(i);
+    EXPECT_THAT(refusal(ten + ")").what, HasSubstr("more than 9 arguments"));
+    EXPECT_THAT(compile("u:go:main.work(arg6)").warnings, ElementsAre(HasSubstr("first six")));
+}
+
+TEST_F(SafeSites, RefusesReturnsOfOcamlCode) {
+    add_file("ml", ElfBuilder()
+                       .object("caml_frametable", ElfBuilder::kData)
+                       .function("camlMain__f_12", kText)
+                       .function("caml_alloc", kText + 16));
+    EXPECT_THAT(refusal("ur:ml:camlMain__f_12").what, HasSubstr("OCaml"));
+    EXPECT_EQ(compile("ur:ml:caml*").programs.size(), 1u);
+}
+
+TEST_F(SafeSites, RefusesReturnsOfHaskellLibraries) {
+    add_file("libHS", ElfBuilder()
+                          .function("base_GHCziBase_map_info", kText)
+                          .function("resizing_info", kText + 16));
+    EXPECT_THAT(refusal("ur:libHS:base_GHCziBase_map_info").what, HasSubstr("Haskell"));
+    EXPECT_EQ(compile("ur:libHS:resizing_info").programs.size(), 1u);
+}
+
+TEST_F(SafeSites, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
+    add_file("cc", ElfBuilder()
+                       .section(".gcc_except_table", SHT_PROGBITS, "x")
+                       .section(".dynstr", SHT_STRTAB, std::string("\0__cxa_throw\0", 13))
+                       .code(kText, {0xe8, 0, 0, 0, 0, 0xc3})       // call; ret
+                       .code(kText + 16, {0xe9, 0x40, 0, 0, 0})     // jmp to another function
+                       .code(kText + 32, {0x89, 0xf8, 0xc3})        // calls nothing
+                       .code(kText + 48, {0xff, 0xe0})              // jmp *%rax
+                       .code(kText + 64, {0x06})                    // no instruction
+                       .code(kText + 80, {0x74, 0x01, 0xb8, 0xc3})  // je into the mov
+                       .function("calls", kText, 6)
+                       .function("leaves", kText + 16, 5)
+                       .function("leaf", kText + 32, 3)
+                       .function("table", kText + 48, 2)
+                       .function("data", kText + 64, 1)
+                       .function("between", kText + 80, 8));
+    const auto calls = compile("span:cc:calls");
+    EXPECT_THAT(calls.warnings, ElementsAre(HasSubstr("single-steps")));
+    ASSERT_EQ(calls.files.at(0).sites.size(), 2u);
+    EXPECT_EQ(calls.files[0].sites[1].file_offset, 0x205u);
+    EXPECT_EQ(calls.files[0].sites[1].program, ProbeProgram::hit);
+    EXPECT_EQ(compile("ur:cc:leaf").files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+    EXPECT_THAT(refusal("ur:cc:leaves").what, HasSubstr("left by a jump into another at +0x0"));
+    EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("through a table or pointer"));
+    EXPECT_THAT(refusal("ur:cc:data").what, HasSubstr("no instruction"));
+    EXPECT_THAT(refusal("ur:cc:between").what, HasSubstr("between two instructions"));
+    EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("std::terminate"));
+}
+
+TEST_F(SafeSites, ReadsTheColdPartOfAFunctionToo) {
+    add_file("cc", ElfBuilder()
+                       .section(".dynstr", SHT_STRTAB, std::string("\0__cxa_throw\0", 13))
+                       .code(kText, {0xe8, 0, 0, 0, 0, 0x74, 0x09, 0xc3})  // call; je cold; ret
+                       .code(kText + 16, {0x90, 0xc3})
+                       .function("f", kText, 8)
+                       .function("f.cold", kText + 16, 2));
+    const auto plan = compile("ur:cc:f");
+    ASSERT_EQ(plan.files.at(0).sites.size(), 2u);
+    EXPECT_EQ(plan.files[0].sites[0].file_offset, 0x207u);
+    EXPECT_EQ(plan.files[0].sites[1].file_offset, 0x211u);
+}
+
+TEST_F(SafeSites, StepsToTheFiveByteNopOfAPairOnlyWhereItIsKnownToDoNoHarm) {
+    add_file("app", ElfBuilder()
+                        .object("counter", ElfBuilder::kData)
+                        .note("app", "start", "4@%edi", kText + 4)
+                        .code(kText + 8, {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00})
+                        .note("app", "pair", "8@counter(%rip)", kText + 8));
+    auto plan = compile("usdt:app:pair");
+    EXPECT_EQ(plan.files.at(0).sites.at(0).file_offset, 0x208u);
+    const auto relative = plan.programs.at(0).args[0].ops[0];
+    ASSERT_EQ(relative.reg, TR_REG_RIP);
+    options.allow_nop5 = true;
+    plan = compile("usdt:app:pair");
+    EXPECT_EQ(plan.files.at(0).sites.at(0).file_offset, 0x209u);
+    EXPECT_EQ(plan.programs.at(0).args[0].ops[0].imm, relative.imm - 1);
+    // A 1-byte nop alone stays where it is.
+    EXPECT_EQ(compile("usdt:app:start").files.at(0).sites.at(0).file_offset, 0x204u);
+}
+
+TEST_F(SafeSites, TellsOfSingleSteppedPlacesInOneLineWithACheaperOne) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0xf3, 0x0f, 0x1e, 0xfa, 0x55})  // endbr64; push
+                        .code(kText + 16, {0x31, 0xff, 0x55})         // xor %edi,%edi; push
+                        .code(kText + 32, {0xc3})
+                        .function("marked", kText)
+                        .function("clears", kText + 16)
+                        .function("empty", kText + 32, 1)
+                        .function("plain", kText + 48));
+    EXPECT_THAT(compile("u:app:marked").warnings,
+                ElementsAre(AllOf(HasSubstr("1 probe is on instructions that the kernel"),
+                                  HasSubstr("cheaper: u:app:marked+0x4"))));
+    EXPECT_TRUE(compile("u:app:marked+0x4").warnings.empty());
+    EXPECT_TRUE(compile("u:app:plain").warnings.empty());
+    EXPECT_THAT(compile("u:app:clears(arg0)").warnings,
+                ElementsAre(HasSubstr("u:app:clears+0x2 (where arguments are no longer")));
+    EXPECT_THAT(compile("u:app:clears").warnings, ElementsAre(Not(HasSubstr("arguments"))));
+    EXPECT_THAT(compile("u:app:empty").warnings, ElementsAre(Not(HasSubstr("cheaper"))));
+    EXPECT_THAT(compile("span:app:marked").warnings, ElementsAre(Not(HasSubstr("cheaper"))));
+    EXPECT_THAT(compile("u:app:*").warnings, ElementsAre(HasSubstr("3 probes are on")));
+}
+
+TEST_F(SafeSites, RefusesPlacesInsideOfAnInstruction) {
+    add_file("app", ElfBuilder()
+                        .code(kText, {0x90, 0xb8, 1, 0, 0, 0, 0xc3})  // nop; mov $1,%eax; ret
+                        .code(kText + 16, {0x06})
+                        .function("f", kText)
+                        .function("odd", kText + 16)
+                        .function("unsized", kText + 32, 0));
+    const auto error = refusal("u:app:f+0x3");
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.what, HasSubstr("inside of an instruction"));
+    EXPECT_EQ(error.hint, "instructions begin at +0x1 and +0x6");
+    EXPECT_EQ(compile("u:app:f+0x1").programs.size(), 1u);
+    EXPECT_EQ(compile("u:app:f+0x6").programs.size(), 1u);
+    EXPECT_THAT(compile("u:app:odd+0x2").warnings, Contains(HasSubstr("cannot be checked")));
+    EXPECT_THAT(compile("u:app:unsized+0x2").warnings, Contains(HasSubstr("cannot be checked")));
+}
+
+}  // namespace
+}  // namespace tracer
