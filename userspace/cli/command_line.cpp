@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line, and the only user of CLI11. Everything after "--" is the program to start and
-// is split off first, so that its options are never taken for ours. A first word `list`, `doctor`
-// or `convert` chooses that command; anything else records. Called by main.cpp.
+// is split off first, so that its options are never taken for ours. A first word `list`, `explain`,
+// `doctor` or `convert` chooses that command; anything else records. Called by main.cpp.
 #include "cli/command_line.h"
 
 #include "cli/help.h"
@@ -43,6 +43,13 @@ CLI::Option* add_repeatable(CLI::App& app,
     return app.add_option(names, values, text)->allow_extra_args(false);
 }
 
+CLI::Option* add_debuginfod(CLI::App& app, bool& value) {
+    return app.add_flag(
+        "--debuginfod", value,
+        "names of stripped files also from the servers of DEBUGINFOD_URLS (default: "
+        "only from debug files that are installed)");
+}
+
 void add_verbosity(CLI::App& app, Verbosity& verbosity) {
     app.add_flag("-q,--quiet", verbosity.quiet, "no status line and no summary; warnings only");
     app.add_flag("-v,--verbose", verbosity.verbose, "rings and all zero rows in the summary too");
@@ -70,6 +77,7 @@ void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
            "wait for probes that no file has yet (default with -a, --tree and -- COMMAND; with "
            "--pid alone such a probe is an error)")
         ->group("What to record");
+    add_debuginfod(app, command.debuginfod)->group("What to record");
     app.add_flag("--no-sched", texts.no_sched,
                  "no switches and wakeups (default: recorded); births and deaths always are")
         ->group("What to record");
@@ -182,7 +190,9 @@ tl::unexpected<Error> unexpected_word(const CLI::App& app) {
     std::string hint = fmt::format("`{} --help` lists the options", app.get_name());
     if (!word.starts_with('-') && app.get_name() == kProgramName) {
         hint = fmt::format(
-            "a program to start stands behind --: tracer -- {}; commands are list, doctor, convert",
+            "a program to start stands behind --: tracer -- {}; commands are list, explain, "
+            "doctor, "
+            "convert",
             word);
     }
     return fail(ErrorCode::usage, fmt::format("unexpected \"{}\"", word), hint);
@@ -247,6 +257,7 @@ Result<Command> parse_list(std::vector<std::string> words) {
         ->type_name("[FILE] [PATTERN]")
         ->expected(0, 2);
     app.add_flag("--json", command.json, "one line of JSON a probe");
+    add_debuginfod(app, command.debuginfod);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
     for (const std::string& text : ids) {
@@ -262,6 +273,33 @@ Result<Command> parse_list(std::vector<std::string> words) {
                     "tracer list --pid ID [PATTERN], or tracer list FILE [PATTERN]");
     }
     if (!rest.empty()) command.pattern = rest.front();
+    return command;
+}
+
+Result<Command> parse_explain(std::vector<std::string> words, std::vector<std::string> program) {
+    ExplainCommand command;
+    std::vector<std::string> ids;
+    CLI::App app(std::string{kExplainHelp});
+    set_up(app, "tracer explain");
+    add_repeatable(app, "-e,--event", command.probes, "a probe, repeatable")->type_name("PROBE");
+    add_repeatable(app, "-p,--pid", ids, "look in what these processes have mapped")
+        ->type_name("ID[,ID]");
+    app.add_flag("--json", command.json, "one line of JSON");
+    add_debuginfod(app, command.debuginfod);
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    for (const std::string& text : ids) {
+        TR_ASSIGN(const auto parsed, parse_ids(text));
+        command.ids.insert(command.ids.end(), parsed.begin(), parsed.end());
+    }
+    command.command = std::move(program);
+    if (command.probes.empty()) {
+        return fail(ErrorCode::usage, "explain: no probe to explain",
+                    "tracer explain -e 'u:/usr/bin/app:main'");
+    }
+    if (!command.ids.empty() && !command.command.empty()) {
+        return fail(ErrorCode::usage, "--pid and -- COMMAND exclude each other");
+    }
     return command;
 }
 
@@ -312,6 +350,10 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
         if (first == "list") return parse_list(std::move(words));
         if (first == "doctor") return parse_doctor(std::move(words));
         return parse_convert(std::move(words));
+    }
+    if (first == "explain") {
+        words.erase(words.begin());
+        return parse_explain(std::move(words), std::move(program));
     }
     if (has_split && program.empty()) {
         return fail(ErrorCode::usage, "-- needs a command after it", "tracer -- COMMAND [ARGS]");

@@ -38,6 +38,7 @@ struct RecordCommand {
     bool sched = true;
     bool force_perf_links = false;
     bool fast_sites = false;  // probes on 5-byte nops
+    bool debuginfod = false;
     Verbosity verbosity;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
@@ -49,6 +50,15 @@ struct ListCommand {
     std::string file;
     std::string pattern;  // empty: everything
     bool json = false;
+    bool debuginfod = false;
+};
+
+struct ExplainCommand {
+    std::vector<uint32_t> ids;
+    std::vector<std::string> command;  // after "--"
+    std::vector<std::string> probes;   // -e texts
+    bool json = false;
+    bool debuginfod = false;
 };
 
 struct DoctorCommand {
@@ -67,8 +77,12 @@ struct PrintCommand {
     std::string text;
 };
 
-using Command =
-    std::variant<RecordCommand, ListCommand, DoctorCommand, ConvertCommand, PrintCommand>;
+using Command = std::variant<RecordCommand,
+                             ListCommand,
+                             ExplainCommand,
+                             DoctorCommand,
+                             ConvertCommand,
+                             PrintCommand>;
 
 // `arguments` without the program's name. Wrong input is a usage error that names the option.
 [[nodiscard]] Result<Command> parse_command_line(std::span<const std::string> arguments);

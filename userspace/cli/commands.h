@@ -10,6 +10,7 @@ namespace tracer {
 
 [[nodiscard]] Result<int> run_record(const RecordCommand& command);
 [[nodiscard]] Result<int> run_list(const ListCommand& command);
+[[nodiscard]] Result<int> run_explain(const ExplainCommand& command);
 [[nodiscard]] Result<int> run_doctor(const DoctorCommand& command);
 [[nodiscard]] Result<int> run_convert(const ConvertCommand& command);
 

@@ -19,12 +19,14 @@ inline constexpr std::string_view kRecordHelp =
 
 Other commands (each has its own --help):
   tracer list       what can be probed, as -e takes it
+  tracer explain    what probes would attach to, and what a hit costs
   tracer doctor     whether this machine can trace, and what mends it
   tracer convert    a raw capture (.traw) to a trace
 
 Probes:
   usdt:[PATH:]provider:name     a static probe of a program or library
   u:PATH:symbol[+off]           a function's entry        ur:PATH:symbol   its return
+  u:PATH:0x4011d0               an address of the file, for stripped ones
   span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
@@ -49,8 +51,23 @@ inline constexpr std::string_view kListHelp =
   tracer list /usr/lib/postgresql/15/bin/postgres 'query*'
   tracer list 't:sched:*'                      the kernel's tracepoints
 
+Behind '#' stands what else is known: the name in the source, the number of sites, a semaphore; it
+goes with the line. The PATTERN is also compared with names in the source ('ns::Class::*').
+
 Types are those of the program's notes, which know no text: where an argument is the address of
 some (char *), write arg1:str instead of arg1:u64.
+)";
+
+inline constexpr std::string_view kExplainHelp =
+    R"(Prints what probes would be attached to and what each hit would cost, without attaching
+
+  tracer explain -e 'span:/usr/bin/app:handle_request(arg0:str)'
+  tracer explain --pid 1234 -e 'usdt:postgresql:query__*'
+  tracer explain -e 'u:libc.so.6:malloc' -- ./app
+
+Costs are ratios to an empty probe on a 1-byte nop, measured on one virtual machine with Linux 6.18:
+compare places by them. A place that is single-stepped costs 16 times as much; often one a few bytes
+further (+off) does not. Needs no root for files that you may read.
 )";
 
 inline constexpr std::string_view kDoctorHelp =

@@ -32,13 +32,14 @@ constexpr std::string_view kTracepoints = "t:";
 
 void print_probe(const ListedProbe& probe, bool json) {
     if (!json) {
-        put_text(stdout, probe.line + "\n");
+        put_text(stdout, annotated_line(probe) + "\n");
         return;
     }
     using Json = nlohmann::ordered_json;
     const Json row = {{"probe", probe.line},
                       {"sites", probe.site_count},
                       {"semaphore", probe.has_semaphore},
+                      {"demangled", probe.demangled},
                       {"remark", probe.remark}};
     put_text(stdout, row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -95,15 +96,19 @@ std::string nearest_hint(const TargetFiles& files, ListOptions options) {
         // A function's is the name of its file.
         const std::string provider(spec->provider.empty() ? base_name(spec->path) : spec->provider);
         nearest.offer(has_provider ? provider + ":" + spec->name : spec->name);
+        if (!probe.demangled.empty() && !has_provider) {
+            nearest.offer(std::string_view(probe.demangled).substr(0, probe.demangled.find('(')));
+        }
     }));
     return nearest.hint();
 }
 
 // A pattern may be a whole -e text cut short ("usdt:python:*"): its kind narrows what is listed.
-ListOptions list_options(std::string_view pattern) {
+ListOptions list_options(std::string_view pattern, bool use_debuginfod) {
     constexpr std::string_view kUsdt = "usdt:";
     constexpr std::string_view kFunction = "u:";
     ListOptions options;
+    options.debug_files.use_debuginfod = use_debuginfod;
     if (pattern.starts_with(kUsdt)) {
         options.functions = false;
         pattern.remove_prefix(kUsdt.size());
@@ -132,9 +137,10 @@ Result<int> run_list(const ListCommand& command) {
         searched = "the kernel's tracepoints";
     } else {
         TR_ASSIGN(const auto files, files_to_list(command));
-        const ListOutcome outcome = list_probes(files, list_options(pattern), print);
+        const auto options = list_options(pattern, command.debuginfod);
+        const ListOutcome outcome = list_probes(files, options, print);
         searched = files.describe();
-        if (printed == 0 && !pattern.empty()) nearest = nearest_hint(files, list_options(pattern));
+        if (printed == 0 && !pattern.empty()) nearest = nearest_hint(files, options);
         if (outcome.foreign_probes > 0 && !command.json) {
             put_text(stderr,
                      fmt::format("tracer: {} of these are in files of other machines and cannot be "

@@ -21,6 +21,9 @@ struct RunCommand {
     tracer::Result<int> operator()(const tracer::ListCommand& command) const {
         return tracer::run_list(command);
     }
+    tracer::Result<int> operator()(const tracer::ExplainCommand& command) const {
+        return tracer::run_explain(command);
+    }
     tracer::Result<int> operator()(const tracer::DoctorCommand& command) const {
         return tracer::run_doctor(command);
     }

@@ -2,7 +2,7 @@
 //
 // From -e texts to an attach plan. The files to look in follow from what is recorded; tracepoints
 // come from tracefs, which is opened only when a probe names one, so that recording works without
-// it. Called by record_command.cpp.
+// it. Called by record_command.cpp and explain_command.cpp.
 #include "cli/probe_plan.h"
 
 #include "probe/probe_compiler.h"
@@ -31,6 +31,10 @@ Result<TargetFiles> files_to_search(const RecordCommand& command, const Targets&
     return TargetFiles::of_processes(pids);
 }
 
+bool is_tracepoint(const ProbeSpec& spec) {
+    return spec.kind == ProbeKind::tracepoint;
+}
+
 }  // namespace
 
 Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& texts) {
@@ -43,8 +47,18 @@ Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& text
 }
 
 bool are_of_files(const std::vector<ProbeSpec>& specs) {
-    return std::ranges::any_of(
-        specs, [](const ProbeSpec& spec) { return spec.kind != ProbeKind::tracepoint; });
+    return !std::ranges::all_of(specs, is_tracepoint);
+}
+
+Result<AttachPlan> plan_probes_in(const std::vector<ProbeSpec>& specs,
+                                  const TargetFiles& files,
+                                  CompileOptions options) {
+    std::optional<Tracefs> tracepoints;
+    if (std::ranges::any_of(specs, is_tracepoint)) {
+        TR_ASSIGN(tracepoints, Tracefs::open());
+        options.tracepoints = &*tracepoints;
+    }
+    return compile_probes(specs, files, options);
 }
 
 Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
@@ -53,19 +67,14 @@ Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
                                   bool can_wait) {
     PlannedProbes planned;
     if (specs.empty()) return planned;
-    CompileOptions options;
-    if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
-    options.allow_nop5 = command.fast_sites;
-    std::optional<Tracefs> tracepoints;
-    if (std::ranges::any_of(
-            specs, [](const ProbeSpec& spec) { return spec.kind == ProbeKind::tracepoint; })) {
-        TR_ASSIGN(tracepoints, Tracefs::open());
-        options.tracepoints = &*tracepoints;
-    }
     if (are_of_files(specs)) {
         TR_ASSIGN(planned.files, files_to_search(command, targets));
     }
-    TR_ASSIGN(planned.plan, compile_probes(specs, planned.files, options));
+    CompileOptions options;
+    options.debug_files.use_debuginfod = command.debuginfod;
+    options.allow_nop5 = command.fast_sites;
+    if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
+    TR_ASSIGN(planned.plan, plan_probes_in(specs, planned.files, options));
     return planned;
 }
 

@@ -6,6 +6,7 @@
 #include "probe/probe_spec.h"
 #include "probe/target_files.h"
 #include "session/targets.h"
+#include "symbol/debug_file.h"
 #include "tracer/base/result.h"
 
 #include <string>
@@ -20,6 +21,11 @@ struct PlannedProbes {
     AttachPlan plan;
     TargetFiles files;  // that were looked at
 };
+
+// Looks the probes up in `files`, and for tracepoints in tracefs, whatever `options` say of it.
+[[nodiscard]] Result<AttachPlan> plan_probes_in(const std::vector<ProbeSpec>& specs,
+                                                const TargetFiles& files,
+                                                CompileOptions options);
 
 // Looks the probes up in what is to be recorded: the targets' files, those of the program to be
 // started, or (-a) those of every process. `can_wait`: files that are run later will be looked at.

@@ -3,8 +3,8 @@
 // u:, ur: and span: probes, by a function's symbol. What makes a return probe deadly is refused
 // here, or placed otherwise (return_way.h). Called by compile_probes.
 #include "probe/caret.h"
+#include "probe/code_place.h"
 #include "probe/compile_context.h"
-#include "probe/function_code.h"
 #include "probe/function_names.h"
 #include "probe/go_abi.h"
 #include "probe/nearest.h"
@@ -58,6 +58,9 @@ private:
         functions_seen_ += symbols->functions().size();
         if (catches_return()) find_return_harms(*symbols);
         const ReturnWays ways(file.elf(), *symbols);
+        if (const auto address = address_in_name(spec_.name)) {
+            return search_address(file, *symbols, ways, *address);
+        }
         std::set<uint64_t> taken;
         std::vector<FoundFunction> found;
         for (auto& function : find_functions(*symbols, demangle_context(file.elf()), spec_.name)) {
@@ -75,6 +78,47 @@ private:
         if (!has_wildcard(spec_.name)) tell_of_several(file, found);
         for (auto& function : found) TR_TRY(add_site(file, ways, function));
         return {};
+    }
+
+    // An address instead of a symbol: for stripped files.
+    Status search_address(const ProbeFile& file,
+                          const SymbolTable& symbols,
+                          const ReturnWays& ways,
+                          uint64_t address) {
+        const auto offset = file.elf().file_offset_of(address);
+        if (!offset) {
+            return fail(ErrorCode::not_found,
+                        fmt::format("{}: {} holds no bytes for address {:#x}", spec_.text,
+                                    file.file().shown_path, address),
+                        "an address is one of the file, as objdump shows it, not of a process");
+        }
+        const auto function = function_holding(file.elf(), symbols, address);
+        const bool is_entry = function && function->vaddr == address;
+        if (catches_return() && !is_entry) {
+            return fail(ErrorCode::usage,
+                        fmt::format("{}: no function is known to begin at {:#x}; a return probe "
+                                    "elsewhere overwrites what is on the stack",
+                                    spec_.text, address),
+                        "use u: to record that the place is reached");
+        }
+        TR_ASSIGN(const auto warning, check_code_place(file.elf(), function, address, spec_.name));
+        if (!warning.empty()) context_.builder.warn(warning);
+        if (!is_entry) warn_of_arguments();
+        const bool has_symbol = is_entry && function->symbol != nullptr;
+        const FunctionSymbol place{has_symbol ? function->symbol->name : spec_.name, address,
+                                   function ? function->bytes : 0, *offset};
+        FoundFunction found{{&place, {spec_.name, spec_.name}}, {}};
+        if (catches_return()) found.way = ways.find(place);
+        TR_ASSIGN(const bool is_usable, check_function(file, found.named, found.way));
+        if (is_usable) return add_site(file, ways, found);
+        ++left_out_;
+        return {};
+    }
+
+    void warn_of_arguments() const {
+        if (spec_.args.empty()) return;
+        context_.builder.warn(
+            fmt::format("{}: arguments are read as they lie at the function's entry", spec_.text));
     }
 
     Status add_site(const ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
@@ -204,11 +248,7 @@ private:
                             fmt::format("{} in {} is {} bytes long; +{:#x} lies behind it", name,
                                         path, bytes, spec_.symbol_offset));
             }
-            TR_TRY(check_instruction_start(file, function));
-            if (!spec_.args.empty()) {
-                context_.builder.warn(fmt::format(
-                    "{}: arguments are read as they lie at the function's entry", spec_.text));
-            }
+            warn_of_arguments();
         }
         // A symbol without a size says nothing; the file bounds it.
         const uint64_t bytes_behind = file.elf().size() - function.file_offset;
@@ -216,34 +256,15 @@ private:
             return fail(ErrorCode::bad_input,
                         fmt::format("{} lies behind the end of {}", spec_.text, path));
         }
+        if (spec_.symbol_offset != 0) {
+            const CodeFunction code{function.vaddr, function.bytes, &function};
+            TR_ASSIGN(const auto warning,
+                      check_code_place(file.elf(), code, function.vaddr + spec_.symbol_offset,
+                                       name + offset_text()));
+            if (!warning.empty()) context_.builder.warn(warning);
+        }
         return check_site(spec_, file, function.file_offset + spec_.symbol_offset,
                           probe_text(spec_, {}, name), context_);
-    }
-
-    // Elsewhere than at the first byte of an instruction a probe breaks the program.
-    Status check_instruction_start(const ProbeFile& file, const FunctionSymbol& function) const {
-        const auto code = file.elf().read(function.file_offset, function.bytes);
-        const auto starts = code ? is_instruction_start(*code, spec_.symbol_offset) : std::nullopt;
-        if (!starts) {
-            context_.builder.warn(fmt::format(
-                "{}+{:#x} must be the first byte of an instruction, which cannot be checked here: "
-                "elsewhere the probe breaks the program",
-                function.name, spec_.symbol_offset));
-            return {};
-        }
-        if (*starts) return {};
-        uint64_t before = spec_.symbol_offset;
-        while (!is_instruction_start(*code, before).value_or(false)) --before;
-        uint64_t behind = spec_.symbol_offset;
-        while (is_instruction_start(*code, behind).has_value() &&
-               !*is_instruction_start(*code, behind)) {
-            ++behind;
-        }
-        return fail(ErrorCode::usage,
-                    fmt::format("{}+{:#x} is inside of an instruction, where a probe breaks the "
-                                "program",
-                                function.name, spec_.symbol_offset),
-                    fmt::format("instructions begin at +{:#x} and +{:#x}", before, behind));
     }
 
     // Likeness is only measured now: it costs more than the search itself.
@@ -264,9 +285,11 @@ private:
 
     Status not_found() const {
         if (functions_seen_ == 0) {
-            return fail(ErrorCode::not_found,
-                        fmt::format("{} has no function symbols (stripped)", spec_.path),
-                        "install its debug symbols (package NAME-dbgsym), or build it without -s");
+            return fail(
+                ErrorCode::not_found,
+                fmt::format("{} has no function symbols (stripped)", spec_.path),
+                "install its debug symbols (package NAME-dbgsym), build it without -s, or name an "
+                "address: u:PATH:0x1234");
         }
         return fail(ErrorCode::not_found,
                     fmt::format("no function '{}' among the {} of {}", spec_.name, functions_seen_,

@@ -13,8 +13,8 @@ namespace tracer {
 
 // What a process of ours with probed 5-byte nops saw of itself.
 struct FastSiteTrial {
-    std::string failure;  // why it says nothing; empty: it ran
-    bool is_call = false;  // the kernel made a call of the nop
+    std::string failure;    // why it says nothing; empty: it ran
+    bool is_call = false;   // the kernel made a call of the nop
     int parent_signal = 0;  // that ended it; 0: none
     int child_signal = 0;   // that ended its child, forked after the first hit
     uint32_t red_zone_calls = 0;

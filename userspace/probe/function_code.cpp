@@ -173,17 +173,6 @@ FunctionCode read_function_code(std::span<const CodePart> parts, bool has_tables
     return FunctionReader(parts, has_tables_elsewhere).read();
 }
 
-std::optional<bool> is_instruction_start(std::span<const std::byte> code, uint64_t offset) {
-    Instructions instructions;
-    uint64_t at = 0;
-    // Each turn takes at least one byte.
-    while (at < offset) {
-        if (at >= code.size() || !instructions.decode(code.subspan(at))) return std::nullopt;
-        at += instructions.bytes();
-    }
-    return at == offset;
-}
-
 std::optional<uint64_t> offset_behind_stack_check(std::span<const std::byte> code) {
     // mov, sub, jb, cmp, jbe: the longest form, of frames that could wrap around.
     constexpr int kPrologueMax = 5;

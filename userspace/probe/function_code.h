@@ -37,11 +37,6 @@ struct FunctionCode {
 [[nodiscard]] FunctionCode read_function_code(std::span<const CodePart> parts,
                                               bool has_tables_elsewhere);
 
-// Whether an instruction begins at that offset from the first one; nullopt: the bytes up to there
-// cannot all be read as instructions.
-[[nodiscard]] std::optional<bool> is_instruction_start(std::span<const std::byte> code,
-                                                       uint64_t offset);
-
 // Of a function that Go compiled with its register ABI: the offset behind its check of the stack's
 // size, where it arrives once a call (when the stack has to grow, it is started a second time from
 // its first instruction). nullopt: it has no such check.

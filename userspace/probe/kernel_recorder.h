@@ -49,8 +49,8 @@ struct KernelCounters {
 };
 
 // Rings: one per CPU, then the task ring. peek, release, lost and wait belong to the draining
-// thread; attach, add_target, detach and counters to the thread that opened it; attach_late, between
-// attach and detach, to one other; wake and is_recorded to any.
+// thread; attach, add_target, detach and counters to the thread that opened it; attach_late,
+// between attach and detach, to one other; wake and is_recorded to any.
 class KernelRecorder : public RecordSource {
 public:
     // Loads the programs and makes the rings; nothing is attached yet.

@@ -4,6 +4,7 @@
 // `tracer list`, and by tests that feed every line back to the compiler.
 #include "probe/probe_list.h"
 
+#include "probe/function_names.h"
 #include "probe/probe_argument.h"
 #include "probe/probe_files.h"
 #include "probe/wildcard.h"
@@ -135,16 +136,23 @@ public:
         TR_ASSIGN(const auto* symbols, file_.symbols());
         const auto& path = file_.file().shown_path;
         const auto file_name = base_name(path);
-        std::map<std::string, size_t> counts;
+        const auto context = demangle_context(file_.elf());
+        std::map<std::string_view, size_t> counts;
         for (const auto& function : symbols->functions()) ++counts[function.name];
-        std::set<std::string> listed;
-        for (const auto& function : symbols->functions()) {
-            if (!is_wanted(options_.pattern, file_name, function.name)) continue;
-            if (!listed.insert(function.name).second) continue;
+        std::set<std::string_view> listed;
+        for (const auto& symbol : symbols->functions()) {
+            const auto function = name_function(symbol, context);
+            const bool is_listed = is_wanted(options_.pattern, file_name, symbol.name) ||
+                                   (function.is_mangled() &&
+                                    (is_wanted(options_.pattern, file_name, function.name.bare) ||
+                                     wildcard_matches(options_.pattern, function.name.full)));
+            if (!is_listed || !listed.insert(symbol.name).second) continue;
             ListedProbe probe;
-            probe.site_count = counts[function.name];
-            probe.line = fmt::format("u:{}:{}", quote_probe_part(path),
-                                     quote_probe_part(function.name, "+"));
+            probe.site_count = counts[symbol.name];
+            // The symbol rather than its name in the source: it is the one function.
+            probe.line =
+                fmt::format("u:{}:{}", quote_probe_part(path), quote_probe_part(symbol.name, "+"));
+            if (function.is_mangled()) probe.demangled = function.name.full;
             hand_over(probe);
         }
         return {};
@@ -164,6 +172,16 @@ private:
 
 }  // namespace
 
+std::string annotated_line(const ListedProbe& probe) {
+    std::vector<std::string> notes;
+    if (!probe.demangled.empty()) notes.push_back(probe.demangled);
+    if (probe.site_count != 1) notes.push_back(fmt::format("{} sites", probe.site_count));
+    if (probe.has_semaphore) notes.emplace_back("semaphore");
+    if (!probe.remark.empty()) notes.push_back(probe.remark);
+    if (notes.empty()) return probe.line;
+    return fmt::format("{}  # {}", probe.line, fmt::join(notes, ", "));
+}
+
 ListOutcome list_probes(const TargetFiles& files,
                         const ListOptions& options,
                         const ListedProbeHandler& handler) {
@@ -171,7 +189,7 @@ ListOutcome list_probes(const TargetFiles& files,
     for (const auto& target : files.files()) {
         ++outcome.files_searched;
         // One file's tables at a time: a system has thousands.
-        ProbeFiles opened;
+        ProbeFiles opened(options.debug_files);
         auto file = opened.open(target, ElfScope::any);
         if (!file || (*file)->elf().is_debug_only()) {
             ++outcome.files_unreadable;

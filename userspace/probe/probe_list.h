@@ -4,6 +4,7 @@
 #pragma once
 
 #include "probe/target_files.h"
+#include "symbol/debug_file.h"
 #include "symbol/tracefs.h"
 #include "tracer/base/result.h"
 
@@ -15,17 +16,24 @@
 namespace tracer {
 
 struct ListedProbe {
-    std::string line;  // "usdt:/usr/bin/python3.11:python:gc__start(arg0:s32)"
+    std::string line;       // "usdt:/usr/bin/python3.11:python:gc__start(arg0:s32)"
+    std::string demangled;  // of a function: "ns::Class::method(int)"; empty where equal
     size_t site_count = 1;
     bool has_semaphore = false;
     std::string remark;  // why it may not work; else empty
 };
 
+// The line with what else is known as a comment, which the grammar passes over:
+// "usdt:...:query__start(arg0:u64)  # 3 sites, semaphore".
+[[nodiscard]] std::string annotated_line(const ListedProbe& probe);
+
 struct ListOptions {
-    // Compared with provider:name, the name alone, a symbol, category:name. Empty: everything.
+    // Compared with provider:name, the name alone, a symbol and its demangled name, category:name.
+    // Empty: everything.
     std::string pattern;
     bool functions = true;
     bool usdt = true;
+    DebugFileSearch debug_files;
 };
 
 struct ListOutcome {

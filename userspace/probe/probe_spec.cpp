@@ -192,10 +192,27 @@ private:
     ProbeSpec spec_;
 };
 
+// What `list` prints behind a probe goes with it when the line is pasted.
+std::string_view without_comment(std::string_view text) {
+    bool is_quoted = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && is_quoted) {
+            ++i;
+        } else if (text[i] == '"') {
+            is_quoted = !is_quoted;
+        } else if (text[i] == '#' && !is_quoted && i > 0 && is_space(text[i - 1])) {
+            auto end = i;
+            while (end > 0 && is_space(text[end - 1])) --end;
+            return text.substr(0, end);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 Result<ProbeSpec> parse_probe_spec(std::string_view text) {
-    return Parser(text).run();
+    return Parser(without_comment(text)).run();
 }
 
 std::string probe_text(const ProbeSpec& spec, std::string_view provider, std::string_view name) {

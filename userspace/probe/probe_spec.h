@@ -24,6 +24,10 @@
 //   for example  (*(arg0+8):u32/x, path=*(*(arg0+16)+24):str, buf=arg1:str[arg2],
 //                 op=arg3/map(0=read,1=write), arg:request->size)
 //
+// A symbol is what the file calls a function, what the source does ("ns::Class::method", with or
+// without parameters), or a link-time address of the file (0x4011d0). Behind a space and '#' stands
+// a comment, as `tracer list` prints it.
+//
 // provider, name, symbol and category may hold the wildcards * and ?. A part with ':', '(' or a
 // space in it is put in double quotes, in which \" and \\ stand for " and \. PATH with a '/' is a
 // path as the target sees it; without one it is the base name of a file mapped by the target.

@@ -33,7 +33,9 @@ std::optional<std::string> unescape(std::string_view text) {
         if (text.size() - i < 3) return std::nullopt;
         const auto* end = text.data() + i + 3;
         const auto result = std::from_chars(text.data() + i + 1, end, code, 16);
-        if (result.ec != std::errc{} || result.ptr != end || code < 0x20) return std::nullopt;
+        if (result.ec != std::errc{} || result.ptr != end || code < 0x20 || code >= 0x7f) {
+            return std::nullopt;
+        }
         out += static_cast<char>(code);
         i += 2;
     }
