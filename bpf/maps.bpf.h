@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "tracer/abi/event.h"
+#include "tracer/abi/gate.h"
 #include "tracer/abi/probe.h"
 #include "tracer/abi/stats.h"
 
@@ -71,6 +72,41 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct tr_probe_counters);
 } counters __weak SEC(".maps");
+
+/* Conditions, sampling and rate limits of the probes that have any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct tr_gate);
+} gates __weak SEC(".maps");
+
+/* By tr_gate.state: hits so far on each CPU, of which one in N passes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} gate_samples __weak SEC(".maps");
+
+/* By tr_gate.state: the time (CLOCK_BOOTTIME) of the next hit if all kept the limit's distance. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} gate_buckets __weak SEC(".maps");
+
+/*
+ * Begins let through by a gate, so that their ends are, and no others. Frames that never return
+ * (longjmp, an exception) leave theirs behind: the least recently used makes room.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct tr_open_span);
+	__type(value, uint8_t);
+} open_spans __weak SEC(".maps");
 
 /*
  * Wanted processes and threads as bitmaps over all pids (the kernel's limit is 2^22): a lookup

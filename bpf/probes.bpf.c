@@ -11,6 +11,7 @@
  */
 #include "emit.bpf.h"
 #include "filter.bpf.h"
+#include "gate.bpf.h"
 #include "strings.bpf.h"
 
 /* What one run of a handler is about. */
@@ -168,11 +169,82 @@ static __always_inline bool tr_gate(struct tr_run *run, uint64_t cookie)
 	return true;
 }
 
+/* The stack pointer of a frame, at its entry and after its return, as one value. */
+static __always_inline struct tr_open_span tr_span_of(const struct tr_run *run,
+						      const struct tr_gate *gate, uint32_t popped)
+{
+	struct tr_open_span span = {
+		.stack_pointer = run->regs->sp - popped,
+		.tid = run->pid_tgid,
+		.state = gate->state,
+	};
+
+	return span;
+}
+
+/* Whether a probe's gate lets this hit be recorded; what it keeps out is counted by cause. */
+static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
+{
+	uint32_t index = run->probe->flags >> TR_PROBE_GATE_SHIFT;
+	struct tr_gate *gate = bpf_map_lookup_elem(&gates, &index);
+	long truth = TR_TRUE;
+
+	if (!gate) {
+		TR_COUNT(run->counters, unknown);
+		return false;
+	}
+	if (run->regs && gate->flags & TR_GATE_SPAN_END) {
+		uint32_t popped = gate->flags & TR_GATE_AT_RET ? 0 : 8;
+		struct tr_open_span span = tr_span_of(run, gate, popped);
+
+		if (!bpf_map_delete_elem(&open_spans, &span))
+			return true;
+		TR_COUNT(run->counters, unopened);
+		return false;
+	}
+	if (gate->term_count) {
+		if (!run->regs)
+			truth = tr_judge_record(run->record, gate);
+		else if (may_sleep)
+			truth = tr_judge_sleepable(run->regs, gate);
+		else
+			truth = tr_judge(run->regs, gate);
+	}
+	if (truth != TR_TRUE) {
+		if (truth == TR_FALSE)
+			TR_COUNT(run->counters, condition);
+		else
+			TR_COUNT(run->counters, unknown);
+		return false;
+	}
+	if (gate->sample_every && !tr_sample(gate)) {
+		TR_COUNT(run->counters, sampled_out);
+		return false;
+	}
+	if (gate->interval_ns && !tr_take_place(gate)) {
+		TR_COUNT(run->counters, throttled);
+		return false;
+	}
+	if (run->regs && gate->flags & TR_GATE_SPAN_BEGIN) {
+		struct tr_open_span span = tr_span_of(run, gate, 0);
+		uint8_t open = 1;
+
+		bpf_map_update_elem(&open_spans, &span, &open, BPF_ANY);
+	}
+	return true;
+}
+
+/* Two instructions for a probe without a gate. */
+static __always_inline bool tr_passes(const struct tr_run *run, bool may_sleep)
+{
+	return !run->probe->flags || tr_admit(run, may_sleep);
+}
+
 static __always_inline int tr_hit_integers(struct pt_regs *regs)
 {
 	struct tr_run run = { .regs = regs };
 
-	if (tr_gate(&run, bpf_get_attach_cookie(regs)))
+	if (tr_gate(&run, bpf_get_attach_cookie(regs)) && tr_passes(&run, false))
 		tr_emit_integers(&run, false);
 	return 0;
 }
@@ -225,7 +297,7 @@ static __always_inline int tr_hit_sleepable(struct pt_regs *regs)
 	struct tr_run run = { .regs = regs };
 	uint32_t missing;
 
-	if (!tr_gate(&run, bpf_get_attach_cookie(regs)))
+	if (!tr_gate(&run, bpf_get_attach_cookie(regs)) || !tr_passes(&run, true))
 		return 0;
 	missing = tr_emit_any(&run, true);
 	if (missing) {
@@ -249,7 +321,8 @@ static __always_inline int tr_hit_tracepoint(void *ctx)
 		return 0;
 	if (bpf_probe_read_kernel(&run.record, sizeof(run.record), &spilled))
 		return 0;
-	tr_emit_any(&run, false);
+	if (tr_passes(&run, false))
+		tr_emit_any(&run, false);
 	return 0;
 }
 

@@ -15,6 +15,11 @@ namespace tracer::test {
 
 namespace {
 
+// Behind its point's name, where an event has one of its own.
+std::string spell_name(std::string_view name) {
+    return name.empty() ? std::string() : fmt::format("=\"{}\"", name);
+}
+
 std::string spell_all(std::span<const model::Value> values) {
     std::vector<std::string> texts;
     for (const model::Value& value : values) texts.push_back(spell(value));
@@ -136,8 +141,8 @@ std::string RecordingWriter::name(model::PointIndex point) {
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::Instant& event) {
-    return fmt::format("{} instant {} {} {}", time_ns, name(event.point), name(event.thread),
-                       spell_all(event.values));
+    return fmt::format("{} instant {}{} {} {}", time_ns, name(event.point), spell_name(event.name),
+                       name(event.thread), spell_all(event.values));
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanBegin& event) {
@@ -146,8 +151,8 @@ std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanBegin& eve
         faults_.push_back(fmt::format("a span at {} begins before the one around it", time_ns));
     }
     open.push_back({event.point, time_ns});
-    return fmt::format("{} begin {} {} {}", time_ns, name(event.point), name(event.thread),
-                       spell_all(event.values));
+    return fmt::format("{} begin {}{} {} {}", time_ns, name(event.point), spell_name(event.name),
+                       name(event.thread), spell_all(event.values));
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanEnd& event) {

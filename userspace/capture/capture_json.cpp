@@ -28,6 +28,7 @@ using Json = nlohmann::json;
 constexpr size_t kElementsMax = 1U << 20;
 constexpr size_t kPointArgumentsMax = 15;
 constexpr size_t kValueNamesMax = 1024;
+constexpr size_t kNamePiecesMax = 64;
 
 template <typename Enum, size_t N>
 using Names = std::array<std::pair<Enum, std::string_view>, N>;
@@ -132,6 +133,15 @@ Json point_to_json(const model::Point& point) {
             {"end_arguments", arguments_to_json(point.end_arguments)}};
 }
 
+// Text as it is, and the numbers of slots.
+Json name_to_json(const std::vector<NamePiece>& name) {
+    Json list = Json::array();
+    for (const NamePiece& piece : name) {
+        list.push_back(piece.slot == NamePiece::kText ? Json(piece.text) : Json(piece.slot));
+    }
+    return list;
+}
+
 Json probe_to_json(const ProbeDefinition& probe) {
     Json slots = Json::array();
     for (const model::ValueType type : probe.slots) slots.push_back(name_of(kValueTypes, type));
@@ -140,7 +150,9 @@ Json probe_to_json(const ProbeDefinition& probe) {
             {"point", static_cast<uint32_t>(probe.point)},
             {"slots", std::move(slots)},
             {"f32_slots", probe.f32_slots},
-            {"spec", probe.spec}};
+            {"spec", probe.spec},
+            {"sample_every", probe.sample_every},
+            {"name", name_to_json(probe.name)}};
 }
 
 // ---- reading ----
@@ -273,6 +285,26 @@ Result<model::Point> read_point(const Json& json) {
     return point;
 }
 
+// Absent in captures of earlier versions.
+Result<std::vector<NamePiece>> read_name(const Json& object, size_t slot_count) {
+    TR_ASSIGN(const Json* list, read_list(object, "name", 0));
+    std::vector<NamePiece> name;
+    if (list == nullptr) return name;
+    if (list->size() > kNamePiecesMax) {
+        return malformed("name", fmt::format("at most {} long", kNamePiecesMax));
+    }
+    for (const Json& element : *list) {
+        if (element.is_string()) {
+            name.push_back({element.get<std::string>(), NamePiece::kText});
+        } else if (element.is_number_unsigned() && element.get<uint64_t>() < slot_count) {
+            name.push_back({{}, element.get<uint8_t>()});
+        } else {
+            return malformed("name", "a list of texts and slots");
+        }
+    }
+    return name;
+}
+
 Result<ProbeDefinition> read_probe(const Json& json) {
     if (!json.is_object()) return malformed("probes", "a list of objects");
     ProbeDefinition probe;
@@ -282,6 +314,7 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     probe.point = model::PointIndex{point};
     TR_ASSIGN(probe.f32_slots, read_unsigned<uint16_t>(json, "f32_slots", UINT16_MAX));
     TR_ASSIGN(probe.spec, read_string(json, "spec"));
+    TR_ASSIGN(probe.sample_every, read_optional_unsigned<uint32_t>(json, "sample_every"));
     TR_ASSIGN(const Json* slots, read_list(json, "slots", 0));
     if (slots == nullptr) return probe;
     if (slots->size() > TR_ARGS_MAX) return malformed("slots", "short enough for one record");
@@ -289,6 +322,7 @@ Result<ProbeDefinition> read_probe(const Json& json) {
         TR_ASSIGN(const auto type, read_enum(slot, kValueTypes, "slots"));
         probe.slots.push_back(type);
     }
+    TR_ASSIGN(probe.name, read_name(json, probe.slots.size()));
     return probe;
 }
 
@@ -426,7 +460,7 @@ Result<bool> CountersParser::parse(std::string_view text) {
         CaptureCounters::Probe probe;
         TR_ASSIGN(probe.probe_id, read_unsigned<uint32_t>(element, "id", kProbeIdMax));
 #define TR_COUNTER_FROM_JSON(name, meaning) \
-    { TR_ASSIGN(probe.counts.name, read_unsigned<uint64_t>(element, #name, UINT64_MAX)); }
+    { TR_ASSIGN(probe.counts.name, read_optional_unsigned<uint64_t>(element, #name)); }
         TR_PROBE_COUNTERS(TR_COUNTER_FROM_JSON)
 #undef TR_COUNTER_FROM_JSON
         counters_.probes.push_back(probe);

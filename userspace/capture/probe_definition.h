@@ -44,6 +44,14 @@ enum class HitRole : uint8_t {
     return 0;
 }
 
+// A part of the name that each hit of a probe is shown under.
+struct NamePiece {
+    static constexpr uint8_t kText = 0xff;
+    std::string text;      // as it is
+    uint8_t slot = kText;  // or the value of this slot of ProbeDefinition::slots
+    bool operator==(const NamePiece&) const = default;
+};
+
 // Probe ids index arrays: no id is larger than this (captures that say so are refused).
 inline constexpr uint32_t kProbeIdMax = (1U << 20) - 1;
 
@@ -57,7 +65,9 @@ struct ProbeDefinition {
     std::vector<model::ValueType> slots;
     // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
     uint16_t f32_slots = 0;
-    std::string spec;  // its text as -e takes it, for the summary
+    std::string spec;             // its text as -e takes it, for the summary
+    uint32_t sample_every = 0;    // each recorded hit stands for so many; 0: for itself
+    std::vector<NamePiece> name;  // of instants and begins; empty: the point's
 };
 
 // All that a stream of records needs to be understood.

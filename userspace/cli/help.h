@@ -36,6 +36,14 @@ Probes:
   text, name values, and name a function's parameters where debug information knows them
   Files that are run later (exec, dlopen, an update) get their probes when they are mapped; the
   trace says so, and how long it took ("probes armed").
+
+What may follow a probe, decided in the kernel before anything is recorded:
+  if CONDITION      -e 'u:app:read(fd=arg0) if fd > 2 && arg2 >= 4096 || comm ~ "pg*"'
+                    == != < <= > >= & with integers (10, -1, 0x1f, 'c'), == != ~ with "texts";
+                    values: arguments, fields, ret, comm, pid, tid, cgroup, container; ! && || ( )
+  sample 1/N        the first of every N hits on each CPU; one_of=N in each event
+  rate N/s          at most N hits a second, over all CPUs
+  as "NAME"         -e 'usdt:app:query(q=arg0:str) as "query {q}"'
 )";
 
 inline constexpr std::string_view kRecordFooter =

@@ -158,6 +158,10 @@ Status Preparation::open_kernel() {
                           .own_pid = own_pid_,
                           .force_perf_links = command_.force_perf_links,
                           .late_programs_max = mappings_ ? late_programs_max(planned_.plan) : 0};
+    const auto has_clauses = [](const ProbeSpec& spec) { return !spec.clauses.text.empty(); };
+    if (std::ranges::any_of(specs_, has_clauses)) {
+        options.late_gates_max = options.late_programs_max;
+    }
     for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
     TR_ASSIGN(recorder_, open_kernel_side(planned_.plan, options));
     return {};

@@ -4,6 +4,7 @@
 // allocated. Most hits are plain: instants with integers only, whose words go from the record to
 // the writer as they lie; for the others values are made, in one array that the next hit
 // overwrites.
+#include "decode/event_name.h"
 #include "decode/record_decoder.h"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     Task& task = tasks_.find_or_add(header.tgid, header.tid);
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
+    const std::string_view name = name_of(probe, header.probe_id, values);
     switch (probe.role) {
         case HitRole::instant: {
             const model::ThreadIndex thread = tasks_.named(task);
@@ -111,13 +113,14 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
                 output_.write(
                     {header.time_ns, model::Counter{probe.point, thread, values}, header.cpu});
             } else {
-                output_.write(
-                    {header.time_ns, model::Instant{probe.point, thread, values}, header.cpu});
+                output_.write({header.time_ns, model::Instant{probe.point, thread, values, name},
+                               header.cpu});
             }
             return;
         }
         case HitRole::span_begin:
-            spans_.begin(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
+            spans_.begin(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values,
+                         name);
             return;
         case HitRole::span_end:
             spans_.end(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
@@ -155,6 +158,14 @@ void RecordDecoder::on_goroutine_hit(const Probe& probe,
     } else {
         spans_.end(*goroutine, probe.point, position, when, values);
     }
+}
+
+std::string_view RecordDecoder::name_of(const Probe& probe,
+                                        uint32_t probe_id,
+                                        std::span<const model::Value> values) {
+    if (!probe.has_name) return {};
+    render_name(names_[probe_id], values, name_);
+    return name_;
 }
 
 // Fills values_ by slot. False: the record contradicts itself.

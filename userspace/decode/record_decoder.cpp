@@ -93,8 +93,11 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.point = definition.point;
         probe.has_integers_only =
             std::all_of(definition.slots.begin(), definition.slots.end(), is_integer);
-        probe.is_plain = probe.has_integers_only && definition.role == HitRole::instant &&
-                         !probe.is_counter && are_slots_of(points_[point].arguments, definition);
+        probe.has_name = !definition.name.empty() && definition.role != HitRole::span_end;
+        if (probe.has_name) names_[definition.probe_id] = definition.name;
+        probe.is_plain = probe.has_integers_only && !probe.has_name &&
+                         definition.role == HitRole::instant && !probe.is_counter &&
+                         are_slots_of(points_[point].arguments, definition);
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_value));
     }

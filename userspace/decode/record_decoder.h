@@ -12,6 +12,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tracer {
@@ -42,6 +45,7 @@ private:
         // declares: what TraceWriter::write_plain() takes.
         bool is_plain = false;
         bool has_integers_only = false;  // or pointers: slots that are values as they lie
+        bool has_name = false;           // of its own for each hit: in names_
         uint16_t bytes_min = 0;          // of a record with all slots
         uint8_t slot_count = 0;          // the stack pointer's included
         uint8_t first_value = 0;
@@ -80,6 +84,10 @@ private:
     void on_gap_end(const tr_record_header& header, Bytes bytes);
     void on_clock(const tr_record_header& header, Bytes bytes);
 
+    // What this hit is called, from its values; empty: as its point. Lives until the next hit.
+    [[nodiscard]] std::string_view name_of(const Probe& probe,
+                                           uint32_t probe_id,
+                                           std::span<const model::Value> values);
     [[nodiscard]] bool read_values(const Probe& probe, const tr_record_header& header, Bytes bytes);
     [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
     [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
@@ -98,8 +106,10 @@ private:
     SpanStacks spans_;
     Schedule schedule_;
     std::vector<model::Point> points_;
-    std::vector<Probe> probes_;  // by probe id
-    std::vector<Gap> gaps_;      // by ring
+    std::vector<Probe> probes_;                                   // by probe id
+    std::vector<Gap> gaps_;                                       // by ring
+    std::unordered_map<uint32_t, std::vector<NamePiece>> names_;  // by probe id, of those with one
+    std::string name_;                                            // of the hit at hand
     std::array<model::Value, TR_ARGS_MAX> values_{};
     uint64_t first_ns_ = 0;
     uint64_t last_ns_ = 0;

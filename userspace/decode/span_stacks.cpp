@@ -31,7 +31,8 @@ void SpanStacks::begin(Task& task,
                        model::PointIndex point,
                        uint64_t stack_pointer,
                        const When& when,
-                       std::span<const model::Value> values) {
+                       std::span<const model::Value> values,
+                       std::string_view name) {
     while (!task.spans.empty() && is_left_by(task.spans.back().stack_pointer, stack_pointer)) {
         pop(task, when, model::SpanEndCause::unwound, {});
     }
@@ -43,7 +44,8 @@ void SpanStacks::begin(Task& task,
     task.spans_too_deep = 0;
     const model::ThreadIndex thread = tasks_.named(task);
     const uint64_t time_ns = std::max(when.time_ns, task.span_ns);
-    if (!output_.write({time_ns, model::SpanBegin{point, thread, values}, when.cpu})) return;
+    const model::SpanBegin begun{point, thread, values, name};
+    if (!output_.write({time_ns, begun, when.cpu})) return;
     task.span_ns = time_ns;
     task.spans.push_back({point, stack_pointer});
     if (task.open_position == SIZE_MAX) mark_open(task);

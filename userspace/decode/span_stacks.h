@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tracer {
@@ -40,7 +41,8 @@ public:
                model::PointIndex point,
                uint64_t stack_pointer,
                const When& when,
-               std::span<const model::Value> values);
+               std::span<const model::Value> values,
+               std::string_view name = {});
     void end(Task& task,
              model::PointIndex point,
              uint64_t stack_pointer,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "decode/probe_definition.h"
+#include "tracer/abi/gate.h"
 #include "tracer/abi/probe.h"
 
 #include <cstdint>
@@ -57,6 +58,8 @@ struct AttachPlan {
     // programs[i] belongs to probe id first_probe_id + i.
     std::vector<tr_probe> programs;
     uint32_t first_probe_id = TR_PROBE_FIRST_USER;  // larger in a plan that is added to another
+    std::vector<tr_gate> gates;                     // by the number in tr_probe.flags
+    uint32_t gate_state_count = 0;                  // tr_gate.state is below it
     std::vector<model::Point> points;
     std::vector<ProbeDefinition> probes;
     std::vector<WaitingProbe> waiting;

@@ -3,6 +3,7 @@
 // What the compilers of each probe kind share; theirs alone.
 #pragma once
 
+#include "probe/compile_condition.h"
 #include "probe/compile_warnings.h"
 #include "probe/plan_builder.h"
 #include "probe/probe_compiler.h"
@@ -37,6 +38,15 @@ struct CompileContext {
                                       uint64_t file_offset,
                                       const std::string& name,
                                       const CompileContext& context);
+
+// Gives a site, called `name`, its condition. False: left out, and counted, as its operands do not
+// allow it; an error when it was named without wildcards.
+[[nodiscard]] Result<bool> add_condition(const ProbeSpec& spec,
+                                         const ConditionCompiler& condition,
+                                         const OperandAtSite& operand,
+                                         const std::string& name,
+                                         const CompileContext& context,
+                                         ProbeSite& site);
 
 // For a spec with wildcards of which every place was left out.
 [[nodiscard]] Status refuse_nothing_left(const ProbeSpec& spec, const CompileContext& context);

@@ -44,6 +44,7 @@ public:
         if (found_.empty() && left_out_ > 0) return refuse_nothing_left(spec_, context_);
         if (found_.empty()) return not_found();
         TR_TRY(choose_arguments());
+        TR_TRY(choose_clauses());
         for (auto& [name, sites] : found_) add_probe(name.first, name.second, std::move(sites));
         return {};
     }
@@ -133,6 +134,7 @@ private:
         site.return_offsets = std::move(found.way.sites);
         site.is_goroutine = ways.is_go_function(function.name);
         if (site.is_goroutine) TR_TRY(check_goroutine_arguments());
+        if (site.is_goroutine) TR_TRY(check_goroutine_clauses());
         if (spec_.symbol_offset == 0) site.file_offset += ways.entry_offset(function);
         tell_of_cost(file, function, site);
         found_[{std::string(base_name(site.file.shown_path)),
@@ -163,6 +165,27 @@ private:
         return fail_at(spec_.text, spec_.args[kRoom].text_offset, spec_.args[kRoom].operand.size(),
                        fmt::format("more than {} arguments of a Go function's span", kRoom),
                        "the goroutine takes three of its 12 places");
+    }
+
+    // A condition's operands are read where C has them, and a gate knows a span's frame by the
+    // thread and its stack, both of which Go changes under it.
+    Status check_goroutine_clauses() const {
+        const auto& clauses = spec_.clauses;
+        const bool is_gated =
+            !clauses.condition.empty() || clauses.sample_every > 1 || clauses.rate_per_second != 0;
+        if (spec_.kind == ProbeKind::span && is_gated) {
+            return fail(
+                ErrorCode::missing_feature,
+                fmt::format("{}: a Go function's span takes no if, sample or rate", spec_.text),
+                "u: records entries, and takes all three");
+        }
+        for (const auto& term : clauses.condition) {
+            if (term.source != ConditionSource::operand) continue;
+            return fail_at(spec_.text, term.text_offset, term.text_length,
+                           "arguments of Go's functions cannot be compared in the kernel",
+                           "pid, tid, comm, cgroup and container can");
+        }
+        return {};
     }
 
     void tell_of_cost(const ProbeFile& file,
@@ -310,6 +333,21 @@ private:
         return {};
     }
 
+    // The same for every function: registers are.
+    Status choose_clauses() {
+        const bool is_span = spec_.kind == ProbeKind::span;
+        std::vector<std::string> labels;
+        for (const auto& argument : catches_return() && !is_span ? return_arguments_ : arguments_) {
+            labels.push_back(argument.label);
+        }
+        TR_ASSIGN(shown_name_, compile_name(spec_, labels));
+        TR_ASSIGN(const auto condition, ConditionCompiler::make(spec_, context_.options));
+        TR_ASSIGN(condition_, condition.at_site([&](const ArgSpec& arg) {
+            return argument_of_function(spec_, arg);
+        }));
+        return {};
+    }
+
     void add_probe(const std::string& category,
                    const std::string& name,
                    std::vector<ProbeSite> sites) {
@@ -318,9 +356,11 @@ private:
             site.arguments = catches_return() && !is_span ? return_arguments_ : arguments_;
             if (is_span) site.return_arguments = return_arguments_;
             if (site.is_goroutine) place_as_in_go(name, site);
+            site.condition = condition_;
         }
         const auto symbol = std::string_view(name).substr(0, name.size() - offset_text().size());
         auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, {}, symbol));
+        identity.shown_name = shown_name_;
         context_.builder.add(std::move(identity), std::move(sites));
     }
 
@@ -343,6 +383,8 @@ private:
     std::map<uint64_t, std::string> return_harms_;  // of the file that is searched, by file offset
     std::vector<ProbeArgument> arguments_;
     std::vector<ProbeArgument> return_arguments_;
+    std::vector<NamePiece> shown_name_;
+    std::vector<tr_term> condition_;
     size_t functions_seen_ = 0;
     size_t left_out_ = 0;
 };

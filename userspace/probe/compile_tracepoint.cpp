@@ -36,6 +36,7 @@ public:
                 ++found;
             }
         }
+        if (found != 0 && !has_sites_) return refuse_nothing_left(spec_, context_);
         if (found != 0) return {};
         return fail(ErrorCode::not_found,
                     fmt::format("no tracepoint {}:{} among the kernel's {}", spec_.provider,
@@ -72,7 +73,18 @@ private:
             }
             site.arguments.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
-        auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, category, name));
+        const auto text = probe_text(spec_, category, name);
+        auto identity = identity_of_probe(spec_, category, name, text);
+        TR_ASSIGN(identity.shown_name, compile_name(spec_, labels_of(wanted)));
+        TR_ASSIGN(const auto condition, ConditionCompiler::make(spec_, context_.options));
+        const auto operand = [&](const ArgSpec& arg) -> Result<ProbeArgument> {
+            TR_TRY(check_fields(format, arg));
+            return argument_of_field(spec_, arg, format, category == "syscalls");
+        };
+        TR_ASSIGN(const bool is_kept,
+                  add_condition(spec_, condition, operand, text, context_, site));
+        if (!is_kept) return {};
+        has_sites_ = true;
         context_.builder.add(std::move(identity), {std::move(site)});
         return {};
     }
@@ -115,6 +127,7 @@ private:
     const ProbeSpec& spec_;
     const CompileContext& context_;
     const TracepointCatalog& catalog_;
+    bool has_sites_ = false;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ public:
         for (auto& [name, sites] : found_) {
             TR_TRY(add_probe(name.first, name.second, sites));
         }
+        if (!has_sites_) return refuse_nothing_left(spec_, context_);
         return {};
     }
 
@@ -139,12 +140,20 @@ private:
                      const std::string& name,
                      const std::vector<FoundSite>& found) {
         TR_ASSIGN(const auto wanted, wanted_arguments(name, found));
+        const auto text = probe_text(spec_, provider, name);
+        auto identity = identity_of_probe(spec_, provider, name, text);
+        TR_ASSIGN(identity.shown_name, compile_name(spec_, labels_of(wanted)));
+        TR_ASSIGN(const auto condition, ConditionCompiler::make(spec_, context_.options));
         std::vector<ProbeSite> sites;
         for (const auto& site : found) {
             TR_ASSIGN(auto resolved, resolve(site, wanted));
-            sites.push_back(std::move(resolved));
+            const auto operand = [&](const ArgSpec& arg) { return condition_operand(site, arg); };
+            TR_ASSIGN(const bool is_kept,
+                      add_condition(spec_, condition, operand, text, context_, resolved));
+            if (is_kept) sites.push_back(std::move(resolved));
         }
-        auto identity = identity_of_probe(spec_, provider, name, probe_text(spec_, provider, name));
+        if (sites.empty()) return {};
+        has_sites_ = true;
         context_.builder.add(std::move(identity), std::move(sites));
         return {};
     }
@@ -181,6 +190,20 @@ private:
             index < count ? fmt::format("only the first {} arguments can be read", TR_ARGS_MAX)
                           : fmt::format("{} has {} argument{}", name, count, count == 1 ? "" : "s"),
             count == 0 ? "" : fmt::format("they are numbered from arg0"));
+    }
+
+    Result<ProbeArgument> condition_operand(const FoundSite& found, const ArgSpec& arg) const {
+        const size_t index = argument_index(arg);
+        if (index < found.operands.size() && found.operands[index].is_readable()) {
+            return argument_of_operand(spec_, arg, found.operands);
+        }
+        const auto reason =
+            index < found.operands.size()
+                ? fmt::format("{} ({}) cannot be read: {}", arg.operand, found.operands[index].text,
+                              found.operands[index].reason)
+                : fmt::format("it has {} argument{}", found.operand_count,
+                              found.operand_count == 1 ? "" : "s");
+        return fail_at(spec_.text, arg.text_offset, arg.operand.size(), reason);
     }
 
     Result<ProbeSite> resolve(const FoundSite& found, const std::vector<ArgSpec>& wanted) const {
@@ -248,6 +271,7 @@ private:
     std::set<ProbeFile*> searched_;
     size_t notes_seen_ = 0;
     size_t left_out_ = 0;
+    bool has_sites_ = false;
 };
 
 }  // namespace

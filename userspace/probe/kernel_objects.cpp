@@ -27,6 +27,9 @@ namespace {
 constexpr uint64_t kTaskRingBytes = 4 << 20;
 constexpr size_t kPidWords = 1 << 16;
 
+// Frames of spans with a condition, a sampling or a rate that are open at once.
+constexpr uint32_t kOpenSpansMax = 1 << 16;
+
 // Rings smaller than this are watched at every record, larger ones at every 16th.
 constexpr uint64_t kSmallRingBytes = 1 << 20;
 
@@ -111,6 +114,16 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     bpf_map__set_max_entries(maps.task_ring, kTaskRingBytes);
     bpf_map__set_max_entries(maps.probes, probe_room_);
     bpf_map__set_max_entries(maps.counters, probe_room_);
+    gate_room_ = static_cast<uint32_t>(plan.gates.size()) + options.late_gates_max;
+    const uint32_t states = plan.gate_state_count + options.late_gates_max;
+    bpf_map__set_max_entries(maps.gates, std::max(1U, gate_room_));
+    bpf_map__set_max_entries(maps.gate_samples, std::max(1U, states));
+    bpf_map__set_max_entries(maps.gate_buckets, std::max(1U, states));
+    const bool has_spans =
+        options.late_gates_max > 0 || std::ranges::any_of(plan.gates, [](const tr_gate& gate) {
+            return (gate.flags & TR_GATE_SPAN_BEGIN) != 0;
+        });
+    bpf_map__set_max_entries(maps.open_spans, has_spans ? kOpenSpansMax : 1);
 }
 
 void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions& options) {
@@ -185,15 +198,37 @@ Status KernelObjects::add_programs(const AttachPlan& plan) {
                     fmt::format("no room for {} more probe sites: {} of {} are used",
                                 plan.programs.size(), probe_count_, probe_room_));
     }
+    if (plan.gates.size() > gate_room_ - gate_count_) {
+        return fail(ErrorCode::limit, fmt::format("no room for {} more conditions: {} of {} are "
+                                                  "used",
+                                                  plan.gates.size(), gate_count_, gate_room_));
+    }
+    TR_TRY(add_gates(plan));
     const int map = bpf_map__fd(skeleton_->maps.probes);
     uint32_t id = probe_count_;
-    for (const tr_probe& probe : plan.programs) {
+    for (tr_probe probe : plan.programs) {
+        if ((probe.flags & TR_PROBE_GATED) != 0) probe.flags += gate_count_ << TR_PROBE_GATE_SHIFT;
         if (bpf_map_update_elem(map, &id, &probe, BPF_ANY) != 0) {
             return fail_errno(ErrorCode::internal, errno, fmt::format("store probe {}", id));
         }
         ++id;
     }
     probe_count_ = id;
+    gate_count_ += static_cast<uint32_t>(plan.gates.size());
+    gate_state_count_ += plan.gate_state_count;
+    return {};
+}
+
+// Behind those of earlier plans; numbers in a plan count from its own first.
+Status KernelObjects::add_gates(const AttachPlan& plan) {
+    uint32_t index = gate_count_;
+    for (tr_gate gate : plan.gates) {
+        gate.state += gate_state_count_;
+        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.gates), &index, &gate, BPF_ANY) != 0) {
+            return fail_errno(ErrorCode::internal, errno, fmt::format("store condition {}", index));
+        }
+        ++index;
+    }
     return {};
 }
 

@@ -74,12 +74,16 @@ private:
     void choose_programs(const AttachPlan& plan, const KernelOptions& options);
     Status make_rings(uint64_t ring_bytes);
     Status map_shared_arrays();
+    Status add_gates(const AttachPlan& plan);
 
     tracer_bpf* skeleton_ = nullptr;
     bool uses_uprobe_multi_ = false;
     size_t cpu_count_ = 0;
     uint32_t probe_count_ = TR_PROBE_FIRST_USER;
     uint32_t probe_room_ = 0;  // ids that the maps hold
+    uint32_t gate_count_ = 0;
+    uint32_t gate_room_ = 0;  // that the map holds
+    uint32_t gate_state_count_ = 0;
     uint64_t wake_bytes_ = 0;
     std::vector<BpfRing> rings_;
     SharedArray<const tr_ring_state> ring_states_;

@@ -29,6 +29,7 @@ struct KernelOptions {
     bool force_perf_links = false;
     // Room for the programs of probes that are attached later; 0: there will be none.
     uint32_t late_programs_max = 0;
+    uint32_t late_gates_max = 0;  // of those, with a condition, sampling or a rate
 };
 
 // What the kernel counted, complete once detach() has returned.

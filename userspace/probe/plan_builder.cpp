@@ -5,6 +5,7 @@
 // each probe kind.
 #include "probe/plan_builder.h"
 
+#include "probe/compile_condition.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -103,6 +104,24 @@ bool lay_out(tr_probe& program) {
     return must_share;
 }
 
+// Of how many hits each recorded one is one: in every event, so that counts can be made whole.
+constexpr std::string_view kSampleLabel = "one_of";
+
+ProbeArgument sample_argument(uint32_t sample_every) {
+    ProbeArgument argument;
+    argument.label = kSampleLabel;
+    argument.type = model::ValueType::u32;
+    argument.arg.form = TR_ARG_UNSIGNED;
+    argument.arg.bytes = 4;
+    argument.arg.op_count = 1;
+    argument.arg.ops[0] = {.code = TR_OP_CONST, .imm = sample_every};
+    return argument;
+}
+
+bool has_gate(const ProbeIdentity& identity, const std::vector<tr_term>& condition) {
+    return !condition.empty() || identity.gate.sample_every != 0 || identity.gate.interval_ns != 0;
+}
+
 tr_arg register_value(tr_reg reg, int64_t more) {
     tr_arg arg{};
     arg.form = TR_ARG_UNSIGNED;
@@ -160,6 +179,8 @@ ProbeIdentity identity_of_probe(const ProbeSpec& spec,
     for (const auto& arg : spec.args) {
         identity.args += fmt::format("{}={},", arg.label, argument_text(arg));
     }
+    identity.clauses = spec.clauses.text;
+    identity.gate = gate_of(spec.clauses);
     return identity;
 }
 
@@ -207,8 +228,9 @@ void PlanBuilder::keep_own_sites(size_t candidate) {
             continue;
         }
         const auto& winner = candidates_[owner.candidate].identity;
-        const bool has_lost =
-            winner.name != identity.name || (identity.has_args && winner.args != identity.args);
+        const bool has_lost = winner.name != identity.name ||
+                              (identity.has_args && winner.args != identity.args) ||
+                              winner.clauses != identity.clauses;
         if (identity.is_pattern || !has_lost) continue;
         warn(fmt::format("{} is the same place as {}: recorded once, as the latter says",
                          identity.spec, winner.spec));
@@ -249,6 +271,10 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
     definition.role = role;
     definition.point = point.index;
     definition.spec = identity.spec;
+    if (!is_span_end(role)) {
+        definition.sample_every = identity.gate.sample_every;
+        definition.name = identity.shown_name;
+    }
     const auto& shown = is_span_end(role) ? point.end_arguments : point.arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
         TR_CHECK(program.arg_count < TR_ARGS_MAX);
@@ -268,10 +294,25 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
 }
 
 bool PlanBuilder::may_fault(uint32_t probe_id) const {
-    const auto& program = plan_.programs[probe_id - TR_PROBE_FIRST_USER];
-    return std::any_of(program.args, program.args + program.arg_count, [](const tr_arg& arg) {
+    const auto reads = [](const tr_arg& arg) {
         return is_string(arg) || loads_beyond_the_stack(arg);
-    });
+    };
+    const auto& program = plan_.programs[probe_id - TR_PROBE_FIRST_USER];
+    if (std::any_of(program.args, program.args + program.arg_count, reads)) return true;
+    if ((program.flags & TR_PROBE_GATED) == 0) return false;
+    const auto& gate = plan_.gates[program.flags >> TR_PROBE_GATE_SHIFT];
+    return std::any_of(gate.terms, gate.terms + gate.term_count,
+                       [&](const tr_term& term) { return reads(term.arg); });
+}
+
+void PlanBuilder::add_gate(uint32_t probe_id, tr_gate gate, const std::vector<tr_term>& condition) {
+    TR_CHECK(condition.size() <= TR_TERMS_MAX);
+    gate.term_count = static_cast<uint16_t>(condition.size());
+    std::copy(condition.begin(), condition.end(), gate.terms);
+    const auto index = static_cast<uint32_t>(plan_.gates.size());
+    plan_.programs[probe_id - TR_PROBE_FIRST_USER].flags =
+        TR_PROBE_GATED | index << TR_PROBE_GATE_SHIFT;
+    plan_.gates.push_back(gate);
 }
 
 void PlanBuilder::add_site(const ProbeIdentity& identity,
@@ -291,10 +332,18 @@ void PlanBuilder::add_site(const ProbeIdentity& identity,
 void PlanBuilder::add_return(const ProbeIdentity& identity,
                              const ProbeSite& site,
                              HitRole role,
-                             const Arguments& arguments,
-                             const model::Point& point) {
+                             const model::Point& point,
+                             const tr_gate* gate) {
     const bool is_at_ret = !site.return_offsets.empty();
+    const bool is_end = is_span_end(role);
+    const auto& arguments = is_end ? site.return_arguments : site.arguments;
     const auto id = add_program(identity, role, arguments, point, is_at_ret);
+    if (gate != nullptr) {
+        tr_gate own = *gate;
+        if (is_at_ret) own.flags |= TR_GATE_AT_RET;
+        // That of a span was asked at its begin.
+        add_gate(id, own, is_end ? std::vector<tr_term>{} : site.condition);
+    }
     if (!is_at_ret) return add_site(identity, site, id, ProbeProgram::return_hit);
     ProbeSite at = site;
     for (const uint64_t offset : site.return_offsets) {
@@ -312,7 +361,21 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.name = identity.name;
     std::vector<Arguments*> lists;
     std::vector<Arguments*> return_lists;
+    tr_gate gate = identity.gate;
+    const bool is_gated = std::ranges::any_of(
+        sites, [&](const ProbeSite& site) { return has_gate(identity, site.condition); });
+    // The sites of a probe are counted together.
+    if (is_gated) gate.state = plan_.gate_state_count++;
     for (auto& site : sites) {
+        const size_t room = TR_ARGS_MAX - (is_span ? 1 : 0);
+        if (gate.sample_every != 0 && site.arguments.size() < room) {
+            site.arguments.push_back(sample_argument(gate.sample_every));
+        } else if (gate.sample_every != 0) {
+            warn(
+                fmt::format("{}: no room for its {}: with one argument less each event says of "
+                            "how many hits it is one",
+                            identity.spec, kSampleLabel));
+        }
         lists.push_back(&site.arguments);
         return_lists.push_back(&site.return_arguments);
     }
@@ -320,12 +383,16 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
         if (identity.kind == ProbeKind::uretprobe) {
-            add_return(identity, site, HitRole::instant, site.arguments, point);
+            add_return(identity, site, HitRole::instant, point, is_gated ? &gate : nullptr);
             continue;
         }
         const auto begin = site.is_goroutine ? HitRole::goroutine_span_begin : HitRole::span_begin;
         const auto role = is_span ? begin : HitRole::instant;
         const auto id = add_program(identity, role, site.arguments, point, false);
+        if (is_gated) {
+            gate.flags = is_span ? TR_GATE_SPAN_BEGIN : 0;
+            add_gate(id, gate, site.condition);
+        }
         if (identity.kind == ProbeKind::tracepoint) {
             plan_.tracepoints.push_back({identity.category, identity.name, id});
             continue;
@@ -333,7 +400,10 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
         add_site(identity, site, id, ProbeProgram::hit);
         if (!is_span) continue;
         const auto end = site.is_goroutine ? HitRole::goroutine_span_end : HitRole::span_end;
-        add_return(identity, site, end, site.return_arguments, point);
+        tr_gate end_gate{};
+        end_gate.state = gate.state;
+        end_gate.flags = TR_GATE_SPAN_END;
+        add_return(identity, site, end, point, is_gated ? &end_gate : nullptr);
     }
     plan_.points.push_back(std::move(point));
 }

@@ -22,7 +22,8 @@ struct ProbeSite {
     std::vector<ProbeArgument> return_arguments;  // spans
     // The function's ret instructions, where they stand in for a return probe; empty: they do not.
     std::vector<uint64_t> return_offsets;
-    bool is_goroutine = false;  // a span of Go's: on the goroutine's stack, not the thread's
+    bool is_goroutine = false;       // a span of Go's: on the goroutine's stack, not the thread's
+    std::vector<tr_term> condition;  // empty: none
 };
 
 // What the sites of one probe have in common.
@@ -31,9 +32,12 @@ struct ProbeIdentity {
     std::string name;
     std::string spec;  // its text without wildcards, for the summary
     ProbeKind kind = ProbeKind::usdt;
-    bool is_pattern = false;  // found by a wildcard
-    bool has_args = false;    // with the arguments that its text names,
-    std::string args;         // spelled in one way
+    bool is_pattern = false;            // found by a wildcard
+    bool has_args = false;              // with the arguments that its text names,
+    std::string args;                   // spelled in one way
+    std::string clauses;                // as the text has them
+    tr_gate gate{};                     // of its clauses, without terms and state
+    std::vector<NamePiece> shown_name;  // slots count the arguments of an instant or a begin
 };
 
 // Of the probe called `category` and `name` that `spec`, maybe with wildcards, stands for. `text`:
@@ -97,12 +101,14 @@ private:
                          const Arguments& arguments,
                          const model::Point& point,
                          bool is_at_ret);
-    // The end of a span, or a probe of a return alone.
+    // The end of a span, or a probe of a return alone. `gate`: nullptr if there is none.
     void add_return(const ProbeIdentity& identity,
                     const ProbeSite& site,
                     HitRole role,
-                    const Arguments& arguments,
-                    const model::Point& point);
+                    const model::Point& point,
+                    const tr_gate* gate);
+    // Puts what decides about its hits before a program, if there is anything to decide.
+    void add_gate(uint32_t probe_id, tr_gate gate, const std::vector<tr_term>& condition);
     void add_site(const ProbeIdentity& identity,
                   const ProbeSite& site,
                   uint32_t probe_id,

@@ -67,6 +67,13 @@ public:
         }
     }
 
+    Result<ArgSpec> run_operand() {
+        ArgSpec arg;
+        TR_TRY(parse_operand(text_, spec_.kind, nullptr, arg));
+        TR_TRY(finish_operand(arg));
+        return arg;
+    }
+
 private:
     Status parse_argument() {
         text_.skip_spaces();
@@ -88,6 +95,13 @@ private:
             TR_TRY(parse_operand(text_, spec_.kind, has_label ? nullptr : &word, arg));
         }
         word.length = text_.position() - word.offset;
+        TR_TRY(finish_operand(arg));
+        if (text_.accept('/')) TR_TRY(take_format(arg));
+        return add_argument(std::move(arg), word);
+    }
+
+    // What follows an operand's place.
+    Status finish_operand(ArgSpec& arg) {
         if (arg.label.empty()) arg.label = default_label(arg);
         text_.skip_spaces();
         if (text_.accept(':')) {
@@ -95,8 +109,7 @@ private:
             TR_TRY(take_type(arg));
             text_.skip_spaces();
         }
-        if (text_.accept('/')) TR_TRY(take_format(arg));
-        return add_argument(std::move(arg), word);
+        return {};
     }
 
     // Readers of traces take a '.' in a name for a path.
@@ -275,6 +288,10 @@ private:
 
 Status parse_arguments(ProbeText& text, ProbeSpec& spec) {
     return ArgumentsParser(text, spec).run();
+}
+
+Result<ArgSpec> parse_typed_operand(ProbeText& text, ProbeSpec& spec) {
+    return ArgumentsParser(text, spec).run_operand();
 }
 
 std::string_view arg_type_name(ArgType type) {

@@ -140,6 +140,27 @@ Result<bool> check_site(const ProbeSpec& spec,
     return false;
 }
 
+Result<bool> add_condition(const ProbeSpec& spec,
+                           const ConditionCompiler& condition,
+                           const OperandAtSite& operand,
+                           const std::string& name,
+                           const CompileContext& context,
+                           ProbeSite& site) {
+    auto terms = condition.at_site(operand);
+    if (terms) {
+        site.condition = std::move(*terms);
+        return true;
+    }
+    if (!has_wildcard(spec.name) && !has_wildcard(spec.provider)) {
+        return tl::unexpected(std::move(terms).error());
+    }
+    // The error's first line; the others show the probe's text.
+    const auto& what = terms.error().what;
+    context.warnings.leave_out(fmt::format("its condition: {}", what.substr(0, what.find('\n'))),
+                               name);
+    return false;
+}
+
 Status refuse_nothing_left(const ProbeSpec& spec, const CompileContext& context) {
     return fail(ErrorCode::missing_feature,
                 fmt::format("{}: nothing remains to be probed: {}", spec.text,

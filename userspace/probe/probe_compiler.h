@@ -9,9 +9,14 @@
 #include "tracer/base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 
 namespace tracer {
+
+// A cgroup (v2) by its path, below the mount or absolute, or by its id in digits.
+[[nodiscard]] Result<uint64_t> find_cgroup(std::string_view path_or_id);
 
 // What becomes of a spec that no file has.
 enum class MissingSpec : uint8_t {
@@ -29,6 +34,10 @@ struct CompileOptions {
     DebugFileSearch debug_files;
     size_t programs_max = 65536;  // the room of the kernel side's table
     MissingSpec missing = MissingSpec::refuse;
+    // cgroup == "..." and container == "..." to the id of a cgroup (v2). The second is the caller's
+    // to give: which containers there are is not known here.
+    std::function<Result<uint64_t>(std::string_view)> find_cgroup = tracer::find_cgroup;
+    std::function<Result<uint64_t>(std::string_view)> find_container;
 };
 
 // Resolves probes to places and programs. Every spec must resolve to at least one, unless `missing`

@@ -5,6 +5,7 @@
 #include "probe/probe_spec.h"
 
 #include "probe/probe_arguments.h"
+#include "probe/probe_clauses.h"
 #include "probe/probe_text.h"
 #include "probe/wildcard.h"
 
@@ -54,6 +55,7 @@ public:
         TR_TRY(parse_parts());
         text_.skip_spaces();
         if (text_.is_at('(')) TR_TRY(parse_arguments(text_, spec_));
+        TR_TRY(parse_clauses(text_, spec_));
         TR_TRY(expect_end());
         return std::move(spec_);
     }
@@ -182,9 +184,18 @@ private:
     Status expect_end() {
         text_.skip_spaces();
         if (text_.at_end()) return {};
+        std::string_view message = "unexpected text";
+        std::string_view hint = kSpaceHint;
+        if (spec_.has_args) {
+            message = "unexpected text after ')'";
+            hint = kClauseHint;
+        }
+        if (!spec_.clauses.text.empty()) {
+            message = "unexpected text behind a clause";
+            hint = kClauseHint;
+        }
         return fail_at(text_.text(), text_.position(), text_.text().size() - text_.position(),
-                       spec_.has_args ? "unexpected text after ')'" : "unexpected text",
-                       std::string(spec_.has_args ? "" : kSpaceHint));
+                       message, std::string(hint));
     }
 
     ProbeText text_;
@@ -226,7 +237,11 @@ std::string probe_text(const ProbeSpec& spec, std::string_view provider, std::st
     if (has_provider) text += ":" + quote_probe_part(provider);
     text += ":" + quote_probe_part(name, has_provider ? "" : "+");
     if (spec.symbol_offset != 0) text += fmt::format("+{:#x}", spec.symbol_offset);
-    if (spec.has_args) text += spec.text.substr(spec.args_text_offset);
+    if (spec.has_args) {
+        text += spec.text.substr(spec.args_text_offset);
+    } else if (!spec.clauses.text.empty()) {
+        text += " " + spec.clauses.text;
+    }
     return text;
 }
 

@@ -5,6 +5,13 @@
 //   usdt:[PATH:]provider:name[(args)]      u:PATH:symbol[+off][(args)]     ur:PATH:symbol[(args)]
 //   span:PATH:symbol[(args)]               t:category:name[(args)]
 //
+// each followed by clauses, in any order, each at most once:
+//
+//   if CONDITION      only hits for which it is true         if arg1 > 4096 && comm ~ "pg*"
+//   sample 1/N        on each CPU the first of every N hits  sample 1/100
+//   rate N/s          at most so many a second               rate 500/s
+//   as "TEMPLATE"     the event's name, from its arguments   as "query {q}"
+//
 //   args   := arg {"," arg}        arg := [label "="] operand [":" type] ["/" format]
 //   operand:= place {"+" N | "-" N}
 //   place  := argN | ret | NAME (a tracepoint's field)
@@ -27,6 +34,15 @@
 // A symbol is what the file calls a function, what the source does ("ns::Class::method", with or
 // without parameters), or a link-time address of the file (0x4011d0). Behind a space and '#' stands
 // a comment, as `tracer list` prints it.
+//
+//   condition := term, and terms joined by && and ||, negated by !, grouped by ( )
+//   term      := value (== != < <= > >= &) INTEGER | value (== != ~) "TEXT" |
+//                cgroup (== !=) "PATH"|ID | container (== !=) "NAME"
+//   value     := LABEL of one of args | operand [":" type] | comm | pid | tid
+//
+// INTEGER is decimal, 0x hexadecimal, 0 octal, or a character as in 'c'. & is true if any bit of
+// the two is common. ~ takes the wildcards * and ?. Terms are taken from left to right as in C; at
+// the first one whose operand cannot be read the hit is not recorded, and counted as unknown.
 //
 // provider, name, symbol and category may hold the wildcards * and ?. A part with ':', '(' or a
 // space in it is put in double quotes, in which \" and \\ stand for " and \. PATH with a '/' is a
@@ -99,6 +115,55 @@ struct ArgSpec {
 
 inline constexpr uint32_t kTextRoomMax = 4096;
 
+// What a term of a condition looks at.
+enum class ConditionSource : uint8_t { operand, comm, pid, tid, cgroup, container };
+
+enum class ConditionOperator : uint8_t {
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    any_bit,
+    glob,
+};
+
+// Where a condition goes on after a term: another one behind it, or one of its two ends.
+inline constexpr uint8_t kConditionTrue = 254;
+inline constexpr uint8_t kConditionFalse = 255;
+
+struct ConditionTerm {
+    ConditionSource source = ConditionSource::operand;
+    ConditionOperator compare = ConditionOperator::equal;
+    ArgSpec operand;       // of ConditionSource::operand
+    bool is_text = false;  // compared with `text`; else with the integer
+    bool is_negative = false;
+    uint64_t magnitude = 0;  // of the integer
+    std::string text;
+    uint8_t on_true = kConditionTrue;
+    uint8_t on_false = kConditionFalse;
+    size_t text_offset = 0;  // of the term in the probe's text, for carets
+    size_t text_length = 0;
+};
+
+// A part of an event's name: text as it is, or an argument's value.
+struct TemplatePiece {
+    bool is_label = false;
+    std::string text;
+    size_t text_offset = 0;  // in the probe's text
+};
+
+// What follows a probe's place and arguments.
+struct ProbeClauses {
+    std::vector<ConditionTerm> condition;  // run from the first; empty: none
+    uint32_t sample_every = 0;             // 0: every hit
+    uint32_t rate_per_second = 0;          // 0: no limit
+    std::vector<TemplatePiece> name;       // empty: the probe's own
+    size_t text_offset = 0;                // of the first clause in the text
+    std::string text;                      // of all of them; empty: none
+};
+
 struct ProbeSpec {
     ProbeKind kind = ProbeKind::usdt;
     std::string text;      // as the user wrote it
@@ -109,6 +174,7 @@ struct ProbeSpec {
     bool has_args = false;        // "()" asks for none; no parentheses asks for the default
     size_t args_text_offset = 0;  // of the '(' in the text, if has_args
     std::vector<ArgSpec> args;
+    ProbeClauses clauses;
 };
 
 // Parses one -e text. A usage error's `what` holds the text with a caret line under the token.

@@ -39,7 +39,7 @@ public:
     // Everything up to one of `ends` or the text's end; may be empty.
     ProbeToken take_until(std::string_view ends);
     // A word of arguments and clauses: up to a space or a character of the grammar; may be empty.
-    ProbeToken take_word() { return take_until(" \t=:,()\""); }
+    ProbeToken take_word() { return take_until(" \t=:,()\"<>!&|~"); }
     // From an opening quote to its closing one, in which \" and \\ stand for " and \.
     Result<ProbeToken> take_quoted();
 

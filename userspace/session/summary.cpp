@@ -34,15 +34,26 @@ std::string builtin_name(uint32_t probe_id) {
     }
 }
 
+// Everything else is counted of hits.
 bool has_run(const tr_probe_counters& counters) {
-    return counters.hits + counters.ring_full + counters.filtered + counters.retried +
-               counters.bad_probe !=
-           0;
+    return counters.hits + counters.filtered + counters.bad_probe + counters.ring_full != 0;
+}
+
+void add_counters(Summary::Probe& sum, const tr_probe_counters& counters) {
+    sum.hits += counters.hits;
+    sum.ring_full += counters.ring_full;
+    sum.filtered += counters.filtered;
+    sum.retried += counters.retried;
+    sum.condition += counters.condition;
+    sum.unknown += counters.unknown;
+    sum.sampled_out += counters.sampled_out;
+    sum.throttled += counters.throttled;
+    sum.unopened += counters.unopened;
 }
 
 void add_probes(Summary& summary, const SummaryInputs& inputs) {
-    std::map<uint32_t, std::string> specs;
-    for (const ProbeDefinition& probe : inputs.probes) specs[probe.probe_id] = probe.spec;
+    std::map<uint32_t, const ProbeDefinition*> specs;
+    for (const ProbeDefinition& probe : inputs.probes) specs[probe.probe_id] = &probe;
     std::map<std::string, size_t> rows;
     for (const KernelCounters::Probe& probe : inputs.kernel.probes) {
         const auto spec = specs.find(probe.probe_id);
@@ -50,16 +61,18 @@ void add_probes(Summary& summary, const SummaryInputs& inputs) {
         const uint64_t written = inputs.output.received(probe.probe_id);
         // Ids between the built-in ones and the user's first belong to nobody.
         if (!is_defined && !has_run(probe.counters) && written == 0) continue;
-        const std::string name = is_defined ? spec->second : builtin_name(probe.probe_id);
+        const std::string name = is_defined ? spec->second->spec : builtin_name(probe.probe_id);
         const auto [row, is_new] = rows.emplace(name, summary.probes.size());
         if (is_new) summary.probes.push_back({.spec = name});
         if (is_new && !is_defined) ++summary.builtin_count;
         Summary::Probe& sum = summary.probes[row->second];
-        sum.hits += probe.counters.hits;
+        add_counters(sum, probe.counters);
         sum.written += written;
-        sum.ring_full += probe.counters.ring_full;
-        sum.filtered += probe.counters.filtered;
-        sum.retried += probe.counters.retried;
+        if (is_defined && spec->second->sample_every != 0) {
+            sum.sample_every = spec->second->sample_every;
+            sum.sampled_written += written;
+            sum.sampled_lost += probe.counters.ring_full;
+        }
         summary.filtered += probe.counters.filtered;
         if (probe.counters.bad_probe != 0) {
             summary.disagreements.push_back(
@@ -87,17 +100,18 @@ void add_rings(Summary& summary, const SummaryInputs& inputs) {
     }
 }
 
-// hits = written + lost by probe, attempts = received + lost by ring, and what the sequence's gaps
-// say is what the kernel says. A malformed record belongs to no probe, and explains a difference.
+// hits = written + lost + kept out by probe, attempts = received + lost by ring, and what the
+// sequence's gaps say is what the kernel says. A malformed record belongs to no probe, and explains
+// a difference.
 void compare(Summary& summary, const SummaryInputs& inputs) {
     if (inputs.abandoned) return;
     const uint64_t malformed = summary.loss.malformed;
     for (const Summary::Probe& probe : summary.probes) {
-        const uint64_t seen = probe.written + probe.ring_full;
+        const uint64_t seen = probe.written + probe.ring_full + probe.kept_out();
         if (probe.hits >= seen && probe.hits - seen <= malformed) continue;
-        summary.disagreements.push_back(fmt::format("{}: {} hits, but {} written + {} lost",
-                                                    probe.spec, probe.hits, probe.written,
-                                                    probe.ring_full));
+        summary.disagreements.push_back(
+            fmt::format("{}: {} hits, but {} written + {} lost + {} kept out", probe.spec,
+                        probe.hits, probe.written, probe.ring_full, probe.kept_out()));
     }
     // finish() has made one ledger a ring; a capture read back has none.
     const size_t count = std::min(summary.rings.size(), inputs.rings.size());

@@ -27,10 +27,26 @@ struct Summary {
         std::string spec;
         uint64_t hits = 0;
         uint64_t written = 0;    // reached the output
-        uint64_t ring_full = 0;  // hits - written, when nothing is wrong
+        uint64_t ring_full = 0;  // hits - written - kept_out(), when nothing is wrong
         uint64_t filtered = 0;   // in tasks not asked for: not among hits
         uint64_t retried = 0;
+        // Kept out by the probe's own clauses, among hits: not lost.
+        uint64_t condition = 0;     // it was false
+        uint64_t unknown = 0;       // its operand could not be read
+        uint64_t sampled_out = 0;   // by sample 1/N
+        uint64_t throttled = 0;     // by rate N/s
+        uint64_t unopened = 0;      // ends of spans that were kept out
+        uint32_t sample_every = 0;  // N of 1/N; 0: not sampled
         [[nodiscard]] bool is_never_hit() const { return hits + filtered == 0; }
+        [[nodiscard]] uint64_t kept_out() const {
+            return condition + unknown + sampled_out + throttled + unopened;
+        }
+        uint64_t sampled_written = 0;  // of `written`, and of `ring_full`: without ends of spans
+        uint64_t sampled_lost = 0;
+        // What those stand for: all hits for which the condition, if any, was true.
+        [[nodiscard]] uint64_t stand_for() const {
+            return sampled_written + sampled_lost + sampled_out + throttled;
+        }
     };
     // One a spec, in the order of their ids. Built-in sources come first, and only if they ran.
     std::vector<Probe> probes;

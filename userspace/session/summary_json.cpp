@@ -6,6 +6,7 @@
 #include "session/summary_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -18,12 +19,22 @@ Json probes_json(const Summary& summary) {
     Json rows = Json::array();
     for (const Summary::Probe& probe : summary.probes) {
         if (probe.is_never_hit()) continue;
-        rows.push_back({{"spec", probe.spec},
-                        {"hits", probe.hits},
-                        {"written", probe.written},
-                        {"lost", {{"ring_full", probe.ring_full}}},
-                        {"filtered", probe.filtered},
-                        {"retried", probe.retried}});
+        Json row = {{"spec", probe.spec},
+                    {"hits", probe.hits},
+                    {"written", probe.written},
+                    {"lost", {{"ring_full", probe.ring_full}}},
+                    {"kept_out",
+                     {{"condition", probe.condition},
+                      {"unknown", probe.unknown},
+                      {"sampled_out", probe.sampled_out},
+                      {"throttled", probe.throttled},
+                      {"unopened", probe.unopened}}},
+                    {"filtered", probe.filtered},
+                    {"retried", probe.retried}};
+        if (probe.sample_every != 0) {
+            row["sampled"] = {{"one_of", probe.sample_every}, {"stand_for", probe.stand_for()}};
+        }
+        rows.push_back(std::move(row));
     }
     return rows;
 }

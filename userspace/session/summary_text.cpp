@@ -52,9 +52,31 @@ std::string ended_by_text(const Summary& summary) {
 // More rows than this would push the first line, which says what was lost, off the screen.
 constexpr size_t kRowsMax = 20;
 
+// What the probe's clauses kept out, and what is left stands for.
+void add_kept_out(const Summary::Probe& probe, Lines out) {
+    std::string text;
+    const auto add = [&](const char* cause, uint64_t count) {
+        if (count == 0) return;
+        fmt::format_to(std::back_inserter(text), "{}{} {}", text.empty() ? "" : ", ",
+                       human_count(count), cause);
+    };
+    add("condition false", probe.condition);
+    add("condition unknown (unreadable)", probe.unknown);
+    add("sampled out", probe.sampled_out);
+    add("over the rate", probe.throttled);
+    add("ends of spans not recorded", probe.unopened);
+    if (!text.empty()) fmt::format_to(out, "{:>42}  not recorded: {}\n", "", text);
+    if (probe.sample_every != 0) {
+        fmt::format_to(out, "{:>42}  each event is 1 of {}: {} stand for {}\n", "",
+                       human_count(probe.sample_every), human_count(probe.sampled_written),
+                       human_count(probe.stand_for()));
+    }
+}
+
 void add_row(const Summary::Probe& probe, const SummaryTextOptions& options, Lines out) {
     fmt::format_to(out, "{:>14} {:>14} {:>12}  {}\n", human_count(probe.hits),
                    human_count(probe.written), human_count(probe.ring_full), probe.spec);
+    add_kept_out(probe, out);
     if (options.verbose && probe.filtered + probe.retried > 0) {
         fmt::format_to(out, "{:>42}  filtered {}, read at the second try {}\n", "",
                        human_count(probe.filtered), human_count(probe.retried));
@@ -73,6 +95,11 @@ Summary::Probe sum_of(std::span<const Summary::Probe> probes) {
         sum.hits += probe.hits;
         sum.written += probe.written;
         sum.ring_full += probe.ring_full;
+        sum.condition += probe.condition;
+        sum.unknown += probe.unknown;
+        sum.sampled_out += probe.sampled_out;
+        sum.throttled += probe.throttled;
+        sum.unopened += probe.unopened;
         if (probe.hits == 0) ++never_hit;
     }
     sum.spec = fmt::format("{} more probes, {} of them never hit (-v lists all)",
@@ -164,7 +191,10 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
             fmt::format_to(out, "  {}\n", text);
         }
     } else if (summary.is_checked) {
-        fmt::format_to(out, "checked: hits = written + lost, for every probe and ring\n");
+        const bool has_kept_out = std::ranges::any_of(
+            summary.probes, [](const Summary::Probe& probe) { return probe.kept_out() != 0; });
+        fmt::format_to(out, "checked: hits = written + lost{}, for every probe and ring\n",
+                       has_kept_out ? " + not recorded" : "");
     }
 }
 

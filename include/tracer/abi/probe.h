@@ -114,10 +114,14 @@ enum tr_record_shape {
 #undef TR_SHAPE_ENUM
 };
 
+/* Bits of tr_probe.flags. With TR_PROBE_GATED the upper 24 are an index into the map `gates`. */
+#define TR_PROBE_GATED 1u
+#define TR_PROBE_GATE_SHIFT 8
+
 struct tr_probe {
 	uint16_t arg_count;
 	uint16_t shape; /* enum tr_record_shape; strings only from TR_SHAPE_strings1 on */
-	uint32_t flags; /* 0 */
+	uint32_t flags; /* TR_PROBE_* */
 	struct tr_arg args[TR_ARGS_MAX];
 };
 TR_STATIC_ASSERT(sizeof(struct tr_probe) == 1640);

@@ -6,6 +6,7 @@
 
 #include "tracer/model/definition.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -33,16 +34,23 @@ constexpr bool has_names(ValueType type) {
     return type != ValueType::none && type != ValueType::f64 && type != ValueType::string;
 }
 
+// Longer names are cut by who makes them, with an ellipsis.
+inline constexpr size_t kEventNameBytesMax = 200;
+
 struct Instant {
     PointIndex point{};
     ThreadIndex thread{};
     std::span<const Value> values;  // as many as the point's arguments
+    // What this one event is called; empty: as its point. UTF-8 of at most kEventNameBytesMax,
+    // borrowed as texts of values are.
+    std::string_view name{};
 };
 
 struct SpanBegin {
     PointIndex point{};
     ThreadIndex thread{};
     std::span<const Value> values;
+    std::string_view name{};  // as Instant's; the span's end has the same
 };
 
 // Why a span ended; anything but `returned` is a repair and shows in the trace.

@@ -67,7 +67,9 @@ RecordingDefinitions some_definitions() {
         {.probe_id = 16,
          .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
          .f32_slots = 1U << 2,
-         .spec = "usdt:app:event"},
+         .spec = "usdt:app:event",
+         .sample_every = 100,
+         .name = {{"event ", NamePiece::kText}, {"", 0}}},
         {.probe_id = 17, .role = HitRole::span_begin, .point = model::PointIndex{1}, .spec = "x"},
         {.probe_id = 18,
          .role = HitRole::span_end,
@@ -119,6 +121,8 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         EXPECT_EQ(a.probes[i].slots, b.probes[i].slots);
         EXPECT_EQ(a.probes[i].f32_slots, b.probes[i].f32_slots);
         EXPECT_EQ(a.probes[i].spec, b.probes[i].spec);
+        EXPECT_EQ(a.probes[i].sample_every, b.probes[i].sample_every);
+        EXPECT_EQ(a.probes[i].name, b.probes[i].name);
     }
 }
 

@@ -245,5 +245,47 @@ TEST_F(DecoderHit, OfPlainNumbersThatFindsNoRoomIsPartOfTheHole) {
                             "50 instant event 7 [1, 2]"));
 }
 
+class DecoderName : public DecoderTest {
+protected:
+    // Probe 16 with a name made of its slots, and the begin of f.
+    void SetUp() override {
+        auto definitions = standard_definitions();
+        for (auto& probe : definitions.probes) {
+            if (probe.probe_id == kEvent) {
+                probe.name = {
+                    {"a=", NamePiece::kText}, {"", 0}, {", b=", NamePiece::kText}, {"", 1}};
+            }
+            if (probe.probe_id == kNamed || probe.probe_id == kBeginF) {
+                probe.name = {{"<", NamePiece::kText}, {"", 0}, {">", NamePiece::kText}};
+            }
+        }
+        start(std::move(definitions));
+    }
+};
+
+TEST_F(DecoderName, ShowsValues) {
+    feed(test::make_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kEvent,
+                        {static_cast<uint64_t>(-5), 6}));
+    feed(test::make_hit({.time_ns = 11, .tgid = 7, .tid = 7}, kEvent, {0, 6}, 1));
+    begin(12, kBeginF, 0x1000);
+    end(13, kEndF, 0x1000);
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("10 instant event=\"a=-5, b=6\" 7 [-5, 6]",
+                            "11 instant event=\"a=?, b=6\" 7 [?, 6]", "12 begin f=\"<1>\" 7 [1]",
+                            "13 end f 7 returned [2]"));
+}
+
+TEST_F(DecoderName, IsOneLineOfTextWithItsCutsMarked) {
+    feed(test::make_string_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kNamed, "x\ny\xff"));
+    feed(test::make_string_hit({.time_ns = 11, .tgid = 7, .tid = 7}, kNamed, "abc", TR_STRING_CUT));
+    ASSERT_EQ(writer_.lines().size(), 2U);
+    EXPECT_THAT(writer_.lines()[0], testing::HasSubstr("named=\"<x y\uFFFD>\""));
+    EXPECT_THAT(writer_.lines()[1], testing::HasSubstr("named=\"<abc\u2026>\""));
+    const std::string long_text(250, 'w');
+    feed(test::make_string_hit({.time_ns = 12, .tgid = 7, .tid = 7}, kNamed, long_text));
+    const std::string shown = "=\"<" + std::string(model::kEventNameBytesMax - 4, 'w') + "\u2026\"";
+    EXPECT_THAT(writer_.lines()[2], testing::HasSubstr(shown));
+}
+
 }  // namespace
 }  // namespace tracer

@@ -245,5 +245,37 @@ TEST(Summary, EmptyTraceHasAWarning) {
     EXPECT_EQ(inputs.make().warnings.size(), 1u);
 }
 
+TEST(Summary, CountsWhatClausesKeptOutByCause) {
+    Inputs inputs;
+    inputs.probes = {probe(16, "u:a:f sample 1/10")};
+    inputs.probes[0].sample_every = 10;
+    inputs.kernel.probes = {{16,
+                             {.hits = 100,
+                              .condition = 40,
+                              .unknown = 3,
+                              .sampled_out = 45,
+                              .throttled = 6,
+                              .unopened = 1}}};
+    inputs.receive(16, 5);
+    Summary summary = inputs.make();
+    EXPECT_TRUE(summary.disagreements.empty());
+    EXPECT_EQ(summary.probes[0].kept_out(), 95u);
+    EXPECT_EQ(summary.loss.total(), 0u) << "what was asked for is no loss";
+    const std::string text = summary_text(summary, {});
+    EXPECT_NE(text.find("not recorded: 40 condition false, 3 condition unknown (unreadable), 45 "
+                        "sampled out, 6 over the rate, 1 ends of spans not recorded"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("each event is 1 of 10: 5 stand for 56"), std::string::npos) << text;
+    EXPECT_NE(text.find("hits = written + lost + not recorded"), std::string::npos);
+    const auto json = nlohmann::json::parse(summary_json(summary));
+    EXPECT_EQ(json["probes"][0]["kept_out"]["condition"], 40);
+    EXPECT_EQ(json["probes"][0]["kept_out"]["throttled"], 6);
+    EXPECT_EQ(json["probes"][0]["sampled"]["one_of"], 10);
+    EXPECT_EQ(json["probes"][0]["sampled"]["stand_for"], 56);
+    inputs.kernel.probes[0].counters.throttled = 5;
+    EXPECT_EQ(inputs.make().disagreements.size(), 1u);
+}
+
 }  // namespace
 }  // namespace tracer

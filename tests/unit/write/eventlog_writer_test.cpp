@@ -89,6 +89,20 @@ TEST_F(EventlogWriter, ASpanIsWhatGhcEventsAnalyzePairs) {
                 ElementsAre("30 STOP 100 plain", "40 serve status=200", "40 STOP 100 serve"));
 }
 
+TEST_F(EventlogWriter, AnEventsOwnNameTakesThePlaceOfItsPoints) {
+    start();
+    const auto at = point("query", {{"n", ValueType::s32}});
+    const std::vector<model::Value> values{s32(1)};
+    write(10, model::Instant{at, kMain, values, "query one"}, 0);
+    write(20, model::SpanBegin{at, kMain, values, "query two"}, 0);
+    end(30, 1, at, kMain);
+    EXPECT_THAT(lines(0), ElementsAre("10 query one n=1",
+                                      "10 perf event tracepoint 0 reached in OS thread 100",
+                                      "20 query two n=1", "20 START 100 query two"));
+    EXPECT_THAT(lines(1), ElementsAre("30 STOP 100 query two"));
+    EXPECT_EQ(lines(std::nullopt).back(), "10 perf event 0 named \"lib:query\"");
+}
+
 TEST_F(EventlogWriter, AnEndThatIsARepairSaysWhy) {
     start();
     const auto at = point("f", {}, {{"r", ValueType::s32}});

@@ -25,6 +25,54 @@ std::vector<std::string> added(Recording& recording, Write write) {
     return lines_from(file, before);
 }
 
+TEST(FxtWriter, AnEventsOwnNameTakesThePlaceOfItsPoints) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point("app", "query", {{"n", ValueType::s32}});
+    const std::vector<model::Value> values{s32(1)};
+    const size_t before = recording.size();
+    const auto write = [&](uint64_t time_ns, const model::EventBody& body) {
+        EXPECT_EQ(recording.writer->write({time_ns, body}), WriteStatus::ok);
+    };
+    write(1, model::Instant{point, kMain, values, "query one"});
+    write(2, model::Instant{point, kMain, values, "query one"});
+    write(3, model::SpanBegin{point, kMain, values, "query two"});
+    // More names than the table keeps: the end's must be told again.
+    for (uint64_t i = 0; i < 600; ++i) {
+        write(4 + i, model::Instant{point, kMain, values, "name " + std::to_string(i)});
+    }
+    write(1000, model::SpanEnd{point, kMain, model::SpanEndCause::returned, {}});
+    write(1001, model::Instant{point, kMain, values});
+    const FxtFile file = recording.read();
+    EXPECT_THAT(file.problems, IsEmpty());
+    EXPECT_EQ(file.open_span_count, 0U);
+    const auto lines = lines_from(file, before);
+    EXPECT_THAT(lines, testing::Contains(testing::HasSubstr("query two")).Times(2));
+    ASSERT_EQ(file.events.size(), 605U);
+    EXPECT_EQ(file.events[0].name, "query one");
+    EXPECT_EQ(file.events[1].name, "query one");
+    EXPECT_EQ(file.events[2].name, "query two");
+    EXPECT_EQ(file.events[602].name, "name 599");
+    EXPECT_EQ(file.events[603].name, "query two");
+    EXPECT_EQ(file.events[604].name, "query");
+}
+
+TEST(FxtWriter, AChunkBeginsSpansAgainUnderTheirOwnNames) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point("app", "query");
+    EXPECT_EQ(recording.writer->write({1, model::SpanBegin{point, kMain, {}, "query two"}}),
+              WriteStatus::ok);
+    const size_t before = recording.size();
+    ASSERT_TRUE(recording.writer->begin_chunk());
+    EXPECT_EQ(recording.end(5, point, kMain), WriteStatus::ok);
+    const FxtFile file = recording.read(before);
+    EXPECT_THAT(file.problems, IsEmpty());
+    ASSERT_EQ(file.events.size(), 2U);
+    EXPECT_EQ(file.events[0].name, "query two");
+    EXPECT_EQ(file.events[1].name, "query two");
+}
+
 TEST(FxtWriter, SpellsAnInstantWithEveryTypeOfValue) {
     Recording recording;
     recording.start();

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,8 +116,8 @@ Status EventlogWriter::begin_next_log() {
     has_wall_clock_ = clocks_.has_value();
     TR_TRY(begin_log());
     for (Task& task : timeline_.tasks()) {
-        for (const model::PointIndex index : task.spans) {
-            post_span({task.heard_cap, 0}, kStart, task, points_[static_cast<size_t>(index)]);
+        for (const OpenSpan& span : task.spans) {
+            post_span({task.heard_cap, 0}, kStart, task, span);
         }
     }
     return write_out("the header and names of a chunk");
@@ -247,7 +248,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Instant&
     if (point == nullptr || task == nullptr || instant.values.size() != point->arguments.size()) {
         return WriteStatus::refused;
     }
-    compose(point->name, point->arguments, instant.values);
+    compose(instant.name.empty() ? point->name : instant.name, point->arguments, instant.values);
     if (!make_room(log_time(event.time_ns), text_.size() + point->full_name.size())) {
         return WriteStatus::no_room;
     }
@@ -275,24 +276,25 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanBegi
     if (point == nullptr || task == nullptr || span.values.size() != point->arguments.size()) {
         return WriteStatus::refused;
     }
-    compose(point->name, point->arguments, span.values);
-    if (!make_room(log_time(event.time_ns), text_.size() + point->name.size())) {
+    OpenSpan open{span.point, std::string(span.name)};
+    compose(shown_name(open), point->arguments, span.values);
+    if (!make_room(log_time(event.time_ns), text_.size() + shown_name(open).size())) {
         return WriteStatus::no_room;
     }
     const Place place = place_of(event, task);
     // Apart from the other message, which is to be the same at begin and end.
     if (!span.values.empty()) post_message(place);
-    post_span(place, kStart, *task, *point);
-    task->spans.push_back(span.point);
+    post_span(place, kStart, *task, open);
+    task->spans.push_back(std::move(open));
     return WriteStatus::ok;
 }
 
 void EventlogWriter::post_span(const Place& place,
                                std::string_view prefix,
                                const Task& task,
-                               const Point& point) {
+                               const OpenSpan& span) {
     text_.clear();
-    fmt::format_to(std::back_inserter(text_), "{} {} {}", prefix, task.tid, point.name);
+    fmt::format_to(std::back_inserter(text_), "{} {} {}", prefix, task.tid, shown_name(span));
     cut_text();
     post_message(place);
 }
@@ -305,16 +307,17 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanEnd&
     if (has_values && span.values.size() != point->end_arguments.size()) {
         return WriteStatus::refused;
     }
-    const auto found = std::find(task->spans.rbegin(), task->spans.rend(), span.point);
+    const auto found = std::find_if(task->spans.rbegin(), task->spans.rend(),
+                                    [&](const OpenSpan& open) { return open.point == span.point; });
     if (found == task->spans.rend()) return WriteStatus::refused;
     const auto left_inside = static_cast<size_t>(found - task->spans.rbegin());
 
     size_t bytes = 0;
     for (size_t i = 0; i <= left_inside; ++i) {
-        const auto index = static_cast<size_t>(task->spans[task->spans.size() - 1 - i]);
-        bytes += 2 * points_[index].name.size() + kMessageBytesMore;
+        const OpenSpan& open = task->spans[task->spans.size() - 1 - i];
+        bytes += 2 * shown_name(open).size() + kMessageBytesMore;
     }
-    compose(point->name, point->end_arguments, span.values);
+    compose(shown_name(*found), point->end_arguments, span.values);
     if (!make_room(log_time(event.time_ns), bytes + text_.size())) return WriteStatus::no_room;
     const Place place = place_of(event, task);
     if (has_values) post_message(place);
@@ -326,12 +329,12 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanEnd&
 }
 
 void EventlogWriter::end_span(const Place& place, Task& task, model::SpanEndCause cause) {
-    const Point& point = points_[static_cast<size_t>(task.spans.back())];
+    const OpenSpan span = std::move(task.spans.back());
     task.spans.pop_back();
-    post_span(place, kStop, task, point);
+    post_span(place, kStop, task, span);
     if (cause == model::SpanEndCause::returned) return;
     text_.clear();
-    fmt::format_to(std::back_inserter(text_), "{} ended: {}", point.name, name_of(cause));
+    fmt::format_to(std::back_inserter(text_), "{} ended: {}", shown_name(span), name_of(cause));
     cut_text();
     post_message(place);
 }

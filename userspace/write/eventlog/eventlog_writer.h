@@ -79,7 +79,10 @@ private:
     void post_span(const Place& place,
                    std::string_view prefix,
                    const Task& task,
-                   const Point& point);
+                   const OpenSpan& span);
+    [[nodiscard]] std::string_view shown_name(const OpenSpan& span) const {
+        return span.name.empty() ? points_[static_cast<size_t>(span.point)].name : span.name;
+    }
     void end_span(const Place& place, Task& task, model::SpanEndCause cause);
     void name_point(const Place& place, model::PointIndex index);
 

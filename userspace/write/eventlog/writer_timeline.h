@@ -23,6 +23,11 @@
 
 namespace tracer::eventlog {
 
+struct OpenSpan {
+    model::PointIndex point;
+    std::string name;  // of its begin, which its end repeats; empty: its point's
+};
+
 // A thread of the model, and what the log says of it.
 struct Task {
     // As in the machine `threads` of ghc-events, whose words these are.
@@ -31,8 +36,8 @@ struct Task {
     uint32_t tid = 0;
     uint32_t life = 0;
     std::string label;
-    bool is_relabelled = false;  // the log has another label, or none, and waits for this one
-    std::vector<model::PointIndex> spans;  // open, innermost last
+    bool is_relabelled = false;   // the log has another label, or none, and waits for this one
+    std::vector<OpenSpan> spans;  // innermost last
 
     std::optional<ThreadId> id;  // in the log, from its first event on
     Phase phase = Phase::unborn;

@@ -33,6 +33,7 @@ struct OpenSpan {
     uint64_t begin_ns;
     model::PointIndex point;
     WriteStatus begin_status;  // its end is written only if the begin was
+    std::string name;          // that its end must have too; empty: its point's
 };
 
 // An end that found the sink full; written before anything else of its thread, as otherwise the
@@ -40,6 +41,7 @@ struct OpenSpan {
 struct OwedEnd {
     uint64_t time_ns;
     model::PointIndex point;
+    std::string name;
 };
 
 struct Task {

@@ -9,6 +9,7 @@
 #include "write/fxt/make_fxt_writer.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -19,6 +20,9 @@ namespace {
 constexpr std::string_view kProviderName = "tracer";
 constexpr uint32_t kProviderId = 1;
 constexpr uint32_t kPointIndexMax = 1U << 24;
+
+// Names that events make of their arguments, of which the latest are kept in the string table.
+constexpr uint16_t kCachedNames = 512;
 
 // Readers take these for paths into nested objects, and fail on a name that is both a leaf and a
 // branch.
@@ -32,13 +36,13 @@ std::string without_path_characters(std::string_view name) {
 }  // namespace
 
 // Times are CLOCK_BOOTTIME nanoseconds. Names of the traced programs come through the same table
-// as the writer's, in order of their definition, so nothing is set aside for a cache. Owners of the
-// sink use it between events, so records are held back within a batch only.
+// as the writer's, in order of their definition; only those of single events take turns in a cache.
+// Owners of the sink use it between events, so records are held back within a batch only.
 FxtWriter::FxtWriter(ByteSink& sink)
     : stream_(sink,
               {.provider_id = kProviderId,
                .provider_name = kProviderName,
-               .cached_strings = 0,
+               .cached_strings = kCachedNames,
                .cut_long_strings = true,
                .window_bytes = 0}),
       names_(stream_),
@@ -168,7 +172,8 @@ bool FxtWriter::write_owed_ends(Task& task) {
         TR_CHECK(point != nullptr);
         ArgumentList arguments;
         arguments.push(arg(names_.ended, cause));
-        const Head head{EventType::duration_end, end.time_ns, point->category, point->name};
+        const Head head{
+            EventType::duration_end, end.time_ns, point->category, point->name, 0, end.name};
         if (write_record(task, head, arguments) == WriteStatus::no_room) return false;
         task.owed_ends.erase(task.owed_ends.begin());
     }
@@ -183,7 +188,8 @@ void FxtWriter::resume_spans(Task& task) {
         const Point* point = find_point(span.point);
         TR_CHECK(point != nullptr);
         const ArgumentList none;
-        const Head head{EventType::duration_begin, span.begin_ns, point->category, point->name};
+        const Head head{
+            EventType::duration_begin, span.begin_ns, point->category, point->name, 0, span.name};
         span.begin_status = write_event(task, head, none);
     }
 }
@@ -282,16 +288,16 @@ void FxtWriter::count(WriteStatus status) {
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::Instant& event) {
     Task* task = event_task(event.thread);
     if (task == nullptr) return WriteStatus::refused;
-    return write_point(EventType::instant, time_ns, *task, event.point, event.values);
+    return write_point(EventType::instant, time_ns, *task, event.point, event.values, event.name);
 }
 
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanBegin& event) {
     Task* task = tasks_.find(event.thread);
     // Spans of the idle loops of several CPUs would close one another.
     if (task == nullptr || task->is_idle) return WriteStatus::refused;
-    const WriteStatus status =
-        write_point(EventType::duration_begin, time_ns, *task, event.point, event.values);
-    task->spans.push_back({time_ns, event.point, status});
+    const WriteStatus status = write_point(EventType::duration_begin, time_ns, *task, event.point,
+                                           event.values, event.name);
+    task->spans.push_back({time_ns, event.point, status, std::string(event.name)});
     return status;
 }
 
@@ -299,10 +305,11 @@ WriteStatus FxtWriter::write_point(EventType type,
                                    uint64_t time_ns,
                                    Task& task,
                                    model::PointIndex index,
-                                   std::span<const model::Value> values) {
+                                   std::span<const model::Value> values,
+                                   std::string_view name) {
     const Point* point = find_point(index);
     if (point == nullptr) return WriteStatus::refused;
-    if (point->arguments.fit_fixed(values)) [[likely]] {
+    if (name.empty() && point->arguments.fit_fixed(values)) [[likely]] {
         if (!make_current(task)) return WriteStatus::no_room;
         Record record(stream_.window(), point->arguments.fixed_words());
         if (!record.has_room()) return WriteStatus::no_room;
@@ -317,14 +324,14 @@ WriteStatus FxtWriter::write_point(EventType type,
                     counters_.strings_cut)) {
         return WriteStatus::refused;
     }
-    return write_event(task, {type, time_ns, point->category, point->name}, arguments);
+    return write_event(task, {type, time_ns, point->category, point->name, 0, name}, arguments);
 }
 
 WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
     Task* task = tasks_.find(event.thread);
     if (task == nullptr || task->spans.empty()) return WriteStatus::refused;
-    const OpenSpan span = task->spans.back();
-    if (time_ns < span.begin_ns) return WriteStatus::refused;
+    if (time_ns < task->spans.back().begin_ns) return WriteStatus::refused;
+    OpenSpan span = std::move(task->spans.back());
     task->spans.pop_back();
     if (span.begin_status != WriteStatus::ok) return span.begin_status;
 
@@ -345,11 +352,13 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
             arguments.push(
                 arg(names_.ended, StringRef(names_.end_causes[static_cast<size_t>(event.cause)])));
         }
-        const Head head{EventType::duration_end, time_ns, point->category, point->name};
+        const Head head{
+            EventType::duration_end, time_ns, point->category, point->name, 0, span.name};
         status = write_event(*task, head, arguments);
     }
     // The begin is in the file, so an end has to come, with whatever can be said of it.
-    if (status != WriteStatus::ok) task->owed_ends.push_back({time_ns, span.point});
+    if (status != WriteStatus::ok)
+        task->owed_ends.push_back({time_ns, span.point, std::move(span.name)});
     return status;
 }
 
@@ -374,8 +383,14 @@ WriteStatus FxtWriter::write_event(Task& task, const Head& head, const ArgumentL
 WriteStatus FxtWriter::write_record(const Task& task,
                                     const Head& head,
                                     const ArgumentList& arguments) {
+    StringRef name = head.name;
+    if (!head.own_name.empty()) {
+        const auto cached = stream_.cached(head.own_name);
+        if (!cached && cached.error() == Fault::no_room) return WriteStatus::no_room;
+        name = cached ? *cached : StringRef(head.own_name);
+    }
     return status_of(stream_.event(
-        {head.type, task.ref, head.category, head.name, head.time_ns, head.trailing}, arguments));
+        {head.type, task.ref, head.category, name, head.time_ns, head.trailing}, arguments));
 }
 
 WriteStatus FxtWriter::status_of(const Outcome& outcome) {

@@ -65,6 +65,8 @@ private:
         const Name& category;
         const Name& name;
         uint64_t trailing = 0;  // of the types that have one word more
+        // Instead of `name`, where an event has one of its own.
+        std::string_view own_name{};
     };
 
     // The headers of the arguments that switches and wakeups have, all with names of the table's
@@ -84,7 +86,8 @@ private:
                             uint64_t time_ns,
                             Task& task,
                             model::PointIndex index,
-                            std::span<const model::Value> values);
+                            std::span<const model::Value> values,
+                            std::string_view name);
     // The first of some plain instants, of which the file has everything but the events.
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): entries cost nothing until filled.
     struct ReadyInstants {
