@@ -44,6 +44,14 @@ std::string_view name_of(model::SpanEndCause cause) {
             return "thread_exit";
         case model::SpanEndCause::recording_end:
             return "recording_end";
+        case model::SpanEndCause::until:
+            return "until";
+        case model::SpanEndCause::key_reused:
+            return "key_reused";
+        case model::SpanEndCause::process_exit:
+            return "process_exit";
+        case model::SpanEndCause::crossed:
+            return "crossed";
     }
     return "?";
 }
@@ -103,7 +111,7 @@ const model::Thread* RecordingWriter::find_thread(uint32_t tid) const {
 }
 
 size_t RecordingWriter::open_spans() const {
-    size_t count = 0;
+    size_t count = async_spans_.size();
     for (const auto& [thread, spans] : spans_) count += spans.size();
     return count;
 }
@@ -165,6 +173,31 @@ std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanEnd& event
     }
     return fmt::format("{} end {} {} {} {}", time_ns, name(event.point), name(event.thread),
                        name_of(event.cause), spell_all(event.values));
+}
+
+// Ids are spelled as they are counted, from 1 on: lines are easier to read so.
+std::string RecordingWriter::spell(uint64_t time_ns, const model::AsyncBegin& event) {
+    if (!async_ids_.insert(event.id).second) {
+        faults_.push_back(fmt::format("an asynchronous begin at {} with a used id", time_ns));
+    }
+    async_spans_[event.id] = {event.point, time_ns};
+    return fmt::format("{} async_begin {} {} #{} {}", time_ns, name(event.point),
+                       name(event.thread), event.id - *async_ids_.begin() + 1,
+                       spell_all(event.values));
+}
+
+std::string RecordingWriter::spell(uint64_t time_ns, const model::AsyncEnd& event) {
+    const auto found = async_spans_.find(event.id);
+    if (found == async_spans_.end() || found->second.point != event.point) {
+        faults_.push_back(fmt::format("an asynchronous end at {} does not match", time_ns));
+    } else {
+        if (found->second.begin_ns > time_ns) faults_.push_back("an end before its begin");
+        async_spans_.erase(found);
+    }
+    const uint64_t first = async_ids_.empty() ? event.id : *async_ids_.begin();
+    return fmt::format("{} async_end {} {} #{} {} {}", time_ns, name(event.point),
+                       name(event.thread), event.id - first + 1, name_of(event.cause),
+                       spell_all(event.values));
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::Counter& event) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A TraceWriter that keeps each event as a line of text and checks what every format relies on:
-// threads and points are defined before they are named, span ends match the innermost begin, no
+// threads and points are defined before they are named, span ends match the innermost begin,
+// asynchronous ones the begin with their id, which no other has, no
 // wakeup of a running thread, no time before the thread's open span.
 #pragma once
 
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +32,7 @@ public:
         return threads_;
     }
     [[nodiscard]] const model::Thread* find_thread(uint32_t tid) const;  // the newest life
-    [[nodiscard]] size_t open_spans() const;
+    [[nodiscard]] size_t open_spans() const;  // asynchronous ones included
 
     // How many more events find room.
     void set_room(uint64_t events) { room_ = events; }
@@ -58,6 +60,8 @@ private:
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Instant& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::SpanBegin& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::SpanEnd& event);
+    [[nodiscard]] std::string spell(uint64_t time_ns, const model::AsyncBegin& event);
+    [[nodiscard]] std::string spell(uint64_t time_ns, const model::AsyncEnd& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Counter& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Switch& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Wakeup& event);
@@ -73,6 +77,8 @@ private:
     std::map<model::ThreadIndex, model::Thread> threads_;
     std::map<model::PointIndex, model::Point> points_;
     std::map<model::ThreadIndex, std::vector<OpenSpan>> spans_;
+    std::map<uint64_t, OpenSpan> async_spans_;  // by id
+    std::set<uint64_t> async_ids_;              // all there ever were
     std::map<uint16_t, model::ThreadIndex> running_;
     WriterCounters counters_;
     uint64_t room_ = UINT64_MAX;

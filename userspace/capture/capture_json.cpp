@@ -45,11 +45,16 @@ constexpr Names<model::ValueType, 9> kValueTypes{{{model::ValueType::none, "none
 constexpr Names<model::PointKind, 3> kPointKinds{{{model::PointKind::instant, "instant"},
                                                   {model::PointKind::span, "span"},
                                                   {model::PointKind::counter, "counter"}}};
-constexpr Names<HitRole, 5> kHitRoles{{{HitRole::instant, "instant"},
+constexpr Names<HitRole, 8> kHitRoles{{{HitRole::instant, "instant"},
                                        {HitRole::span_begin, "span_begin"},
                                        {HitRole::span_end, "span_end"},
                                        {HitRole::goroutine_span_begin, "goroutine_span_begin"},
-                                       {HitRole::goroutine_span_end, "goroutine_span_end"}}};
+                                       {HitRole::goroutine_span_end, "goroutine_span_end"},
+                                       {HitRole::pair_begin, "pair_begin"},
+                                       {HitRole::pair_end, "pair_end"},
+                                       {HitRole::pair_until, "pair_until"}}};
+constexpr Names<PairKey, 3> kPairKeys{
+    {{PairKey::none, "none"}, {PairKey::process, "process"}, {PairKey::shared, "shared"}}};
 
 template <typename Enum, size_t N>
 std::string name_of(const Names<Enum, N>& names, Enum value) {
@@ -145,14 +150,17 @@ Json name_to_json(const std::vector<NamePiece>& name) {
 Json probe_to_json(const ProbeDefinition& probe) {
     Json slots = Json::array();
     for (const model::ValueType type : probe.slots) slots.push_back(name_of(kValueTypes, type));
-    return {{"id", probe.probe_id},
-            {"role", name_of(kHitRoles, probe.role)},
-            {"point", static_cast<uint32_t>(probe.point)},
-            {"slots", std::move(slots)},
-            {"f32_slots", probe.f32_slots},
-            {"spec", probe.spec},
-            {"sample_every", probe.sample_every},
-            {"name", name_to_json(probe.name)}};
+    Json json = {{"id", probe.probe_id},
+                 {"role", name_of(kHitRoles, probe.role)},
+                 {"point", static_cast<uint32_t>(probe.point)},
+                 {"slots", std::move(slots)},
+                 {"f32_slots", probe.f32_slots},
+                 {"spec", probe.spec},
+                 {"sample_every", probe.sample_every},
+                 {"name", name_to_json(probe.name)}};
+    // Of pairs alone: a capture without any reads as it did before there were pairs.
+    if (probe.key != PairKey::none) json["key"] = name_of(kPairKeys, probe.key);
+    return json;
 }
 
 // ---- reading ----
@@ -315,6 +323,9 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     TR_ASSIGN(probe.f32_slots, read_unsigned<uint16_t>(json, "f32_slots", UINT16_MAX));
     TR_ASSIGN(probe.spec, read_string(json, "spec"));
     TR_ASSIGN(probe.sample_every, read_optional_unsigned<uint32_t>(json, "sample_every"));
+    if (json.contains("key")) {
+        TR_ASSIGN(probe.key, read_enum_of(json, kPairKeys, "key"));
+    }
     TR_ASSIGN(const Json* slots, read_list(json, "slots", 0));
     if (slots == nullptr) return probe;
     if (slots->size() > TR_ARGS_MAX) return malformed("slots", "short enough for one record");
@@ -430,6 +441,30 @@ Result<bool> DefinitionsParser::parse(std::string_view text) {
     return read_is_last(json);
 }
 
+namespace {
+
+// How many slots a probe of the role has, besides the hidden ones.
+size_t slots_of(const ProbeDefinition& probe, size_t point_values, size_t point_end_values) {
+    const size_t key = probe.key == PairKey::none ? 0 : 1;
+    switch (probe.role) {
+        case HitRole::instant:
+        case HitRole::span_begin:
+        case HitRole::goroutine_span_begin:
+        case HitRole::pair_begin:
+            return point_values;
+        case HitRole::span_end:
+        case HitRole::goroutine_span_end:
+            return point_end_values;
+        case HitRole::pair_end:
+            return point_end_values + key;
+        case HitRole::pair_until:
+            return key;
+    }
+    return 0;
+}
+
+}  // namespace
+
 // A probe must fit its point, which may come in the same block or an earlier one.
 Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     const auto index = static_cast<size_t>(probe.point);
@@ -440,8 +475,12 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     if (is_span != (point.kind == model::PointKind::span)) {
         return malformed("role", "one that the point's kind has");
     }
-    const size_t values = is_span_end(probe.role) ? point.end_values : point.values;
-    if (probe.slots.size() != values || values + hidden_slots(probe.role) > TR_ARGS_MAX) {
+    const bool is_pair = is_pair_role(probe.role);
+    if (probe.key != PairKey::none && (!is_pair || probe.slots.empty())) {
+        return malformed("key", "one that the probe's role and slots have");
+    }
+    const size_t count = slots_of(probe, point.values, point.end_values);
+    if (probe.slots.size() != count || count + hidden_slots(probe.role) > TR_ARGS_MAX) {
         return malformed("slots", "as long as the point's arguments");
     }
     return {};

@@ -23,6 +23,9 @@ enum class HitRole : uint8_t {
     // distance from the stack pointer to that end is the frame's, wherever the stack is.
     goroutine_span_begin,
     goroutine_span_end,
+    pair_begin,  // one of several probes that make a span: see ProbeDefinition::key
+    pair_end,
+    pair_until,  // ends it too
 };
 
 [[nodiscard]] constexpr bool is_span_end(HitRole role) {
@@ -33,6 +36,9 @@ enum class HitRole : uint8_t {
 [[nodiscard]] constexpr size_t hidden_slots(HitRole role) {
     switch (role) {
         case HitRole::instant:
+        case HitRole::pair_begin:
+        case HitRole::pair_end:
+        case HitRole::pair_until:
             return 0;
         case HitRole::span_begin:
         case HitRole::span_end:
@@ -52,6 +58,17 @@ struct NamePiece {
     bool operator==(const NamePiece&) const = default;
 };
 
+// What a hit's end is found by. With a key, slot 0 holds it.
+enum class PairKey : uint8_t {
+    none,     // the thread: the innermost open span of the point
+    process,  // the key, among those of the process
+    shared,   // the key, among those of all processes
+};
+
+[[nodiscard]] constexpr bool is_pair_role(HitRole role) {
+    return role == HitRole::pair_begin || role == HitRole::pair_end || role == HitRole::pair_until;
+}
+
 // Probe ids index arrays: no id is larger than this (captures that say so are refused).
 inline constexpr uint32_t kProbeIdMax = (1U << 20) - 1;
 
@@ -61,8 +78,12 @@ struct ProbeDefinition {
     HitRole role = HitRole::instant;
     model::PointIndex point{};
     // Type of each slot behind the role's own (hidden_slots); same order and count as the
-    // point's arguments (ends of spans: its end_arguments). ValueType::none: never readable here.
+    // point's arguments (span_end, pair_end: its end_arguments). ValueType::none: never readable
+    // here. The key of a pair is the first: of a pair_begin one of the point's arguments, of a
+    // pair_end besides the end_arguments, and of a pair_until, which has no others, alone.
     std::vector<model::ValueType> slots;
+    PairKey key = PairKey::none;  // of pair roles; all of a point have the same, but that a
+                                  // pair_until without one ends all spans that its thread began
     // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
     uint16_t f32_slots = 0;
     std::string spec;             // its text as -e takes it, for the summary

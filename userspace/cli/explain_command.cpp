@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Result<TargetFiles> files_to_explain(const ExplainCommand& command,
-                                     const std::vector<ProbeSpec>& specs) {
+                                     const std::vector<EventSpec>& events) {
     if (!command.command.empty()) {
         return TargetFiles::of_program(command.command.front(),
                                        SearchEnvironment::of_this_process());
@@ -37,7 +37,11 @@ Result<TargetFiles> files_to_explain(const ExplainCommand& command,
     const auto names_a_file = [](const ProbeSpec& spec) {
         return spec.kind == ProbeKind::tracepoint || spec.path.find('/') != std::string::npos;
     };
-    if (std::ranges::all_of(specs, names_a_file)) return TargetFiles();
+    const auto has_files = [&](const EventSpec& event) {
+        return names_a_file(event.begin) && (!event.end || names_a_file(*event.end)) &&
+               std::ranges::all_of(event.until, names_a_file);
+    };
+    if (std::ranges::all_of(events, has_files)) return TargetFiles();
     return TargetFiles::of_system();
 }
 
@@ -127,10 +131,10 @@ void print_json(const Explanation& explanation) {
 }  // namespace
 
 Result<int> run_explain(const ExplainCommand& command) {
-    TR_ASSIGN(const auto specs, parse_probes(command.probes));
-    TR_ASSIGN(const auto files, files_to_explain(command, specs));
+    TR_ASSIGN(const auto events, parse_probes(command.probes));
+    TR_ASSIGN(const auto files, files_to_explain(command, events));
     const DebugFileSearch debug_files{.use_debuginfod = command.debuginfod};
-    TR_ASSIGN(const auto plan, plan_probes_in(specs, files, {.debug_files = debug_files}));
+    TR_ASSIGN(const auto plan, plan_probes_in(events, files, {.debug_files = debug_files}));
     TR_ASSIGN(const auto explanation, explain_plan(plan, debug_files));
     if (command.json) {
         print_json(explanation);

@@ -13,6 +13,8 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer --pid 1234                       until ^C or its end
   sudo tracer --pid 1234 -e 'usdt:postgresql:query__*'
   sudo tracer --pid 1234 --tree -d 10s -e 'span:/usr/bin/app:handle_request(arg0:str)'
+  sudo tracer --pid 1234 -e 'usdt:app:req__begin(key=arg0, url=arg1:str) ~~
+                             usdt:app:req__end(key=arg0, status=arg1:s32)'
   sudo tracer -a -d 10s -o system.fxt          every process on every CPU
   sudo tracer -- python3.11 app.py             a program from its first instruction
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
@@ -30,6 +32,8 @@ Probes:
   span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
+  BEGIN ~~ END [until OTHER, ...]  a span from one probe to another, matched by thread, or by
+  the argument called key (in one process) or shared_key (among all)
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
   (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk structures, count

@@ -31,50 +31,61 @@ Result<TargetFiles> files_to_search(const RecordCommand& command, const Targets&
     return TargetFiles::of_processes(pids);
 }
 
-bool is_tracepoint(const ProbeSpec& spec) {
-    return spec.kind == ProbeKind::tracepoint;
+// Of all probes of all events.
+std::vector<ProbeKind> kinds_of(const std::vector<EventSpec>& events) {
+    std::vector<ProbeKind> kinds;
+    for (const EventSpec& event : events) {
+        kinds.push_back(event.begin.kind);
+        if (event.end) kinds.push_back(event.end->kind);
+        for (const ProbeSpec& until : event.until) kinds.push_back(until.kind);
+    }
+    return kinds;
+}
+
+bool is_tracepoint(ProbeKind kind) {
+    return kind == ProbeKind::tracepoint;
 }
 
 }  // namespace
 
-Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& texts) {
-    std::vector<ProbeSpec> specs;
+Result<std::vector<EventSpec>> parse_probes(const std::vector<std::string>& texts) {
+    std::vector<EventSpec> events;
     for (const std::string& text : texts) {
-        TR_ASSIGN(ProbeSpec spec, parse_probe_spec(text));
-        specs.push_back(std::move(spec));
+        TR_ASSIGN(EventSpec event, parse_event_spec(text));
+        events.push_back(std::move(event));
     }
-    return specs;
+    return events;
 }
 
-bool are_of_files(const std::vector<ProbeSpec>& specs) {
-    return !std::ranges::all_of(specs, is_tracepoint);
+bool are_of_files(const std::vector<EventSpec>& events) {
+    return !std::ranges::all_of(kinds_of(events), is_tracepoint);
 }
 
-Result<AttachPlan> plan_probes_in(const std::vector<ProbeSpec>& specs,
+Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
                                   const TargetFiles& files,
                                   CompileOptions options) {
     std::optional<Tracefs> tracepoints;
-    if (std::ranges::any_of(specs, is_tracepoint)) {
+    if (std::ranges::any_of(kinds_of(events), is_tracepoint)) {
         TR_ASSIGN(tracepoints, Tracefs::open());
         options.tracepoints = &*tracepoints;
     }
-    return compile_probes(specs, files, options);
+    return compile_events(events, files, options);
 }
 
-Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
+Result<PlannedProbes> plan_probes(const std::vector<EventSpec>& events,
                                   const RecordCommand& command,
                                   const Targets& targets,
                                   bool can_wait) {
     PlannedProbes planned;
-    if (specs.empty()) return planned;
-    if (are_of_files(specs)) {
+    if (events.empty()) return planned;
+    if (are_of_files(events)) {
         TR_ASSIGN(planned.files, files_to_search(command, targets));
     }
     CompileOptions options;
     options.debug_files.use_debuginfod = command.debuginfod;
     options.allow_nop5 = command.fast_sites;
     if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
-    TR_ASSIGN(planned.plan, plan_probes_in(specs, planned.files, options));
+    TR_ASSIGN(planned.plan, plan_probes_in(events, planned.files, options));
     return planned;
 }
 

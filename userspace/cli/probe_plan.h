@@ -3,10 +3,10 @@
 
 #include "cli/command_line.h"
 #include "probe/attach_plan.h"
-#include "probe/probe_spec.h"
+#include "probe/event_spec.h"
+#include "probe/probe_compiler.h"
 #include "probe/target_files.h"
 #include "session/targets.h"
-#include "symbol/debug_file.h"
 #include "tracer/base/result.h"
 
 #include <string>
@@ -15,7 +15,7 @@
 namespace tracer {
 
 // The -e texts, read; the first malformed one is the error.
-[[nodiscard]] Result<std::vector<ProbeSpec>> parse_probes(const std::vector<std::string>& texts);
+[[nodiscard]] Result<std::vector<EventSpec>> parse_probes(const std::vector<std::string>& texts);
 
 struct PlannedProbes {
     AttachPlan plan;
@@ -23,18 +23,18 @@ struct PlannedProbes {
 };
 
 // Looks the probes up in `files`, and for tracepoints in tracefs, whatever `options` say of it.
-[[nodiscard]] Result<AttachPlan> plan_probes_in(const std::vector<ProbeSpec>& specs,
+[[nodiscard]] Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
                                                 const TargetFiles& files,
                                                 CompileOptions options);
 
 // Looks the probes up in what is to be recorded: the targets' files, those of the program to be
 // started, or (-a) those of every process. `can_wait`: files that are run later will be looked at.
-[[nodiscard]] Result<PlannedProbes> plan_probes(const std::vector<ProbeSpec>& specs,
+[[nodiscard]] Result<PlannedProbes> plan_probes(const std::vector<EventSpec>& events,
                                                 const RecordCommand& command,
                                                 const Targets& targets,
                                                 bool can_wait);
 
 // Whether files that are run later can have one of them.
-[[nodiscard]] bool are_of_files(const std::vector<ProbeSpec>& specs);
+[[nodiscard]] bool are_of_files(const std::vector<EventSpec>& events);
 
 }  // namespace tracer

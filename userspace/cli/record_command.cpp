@@ -83,7 +83,7 @@ private:
 
     const RecordCommand& command_;
     const uint32_t own_pid_;
-    std::vector<ProbeSpec> specs_;
+    std::vector<EventSpec> events_;
     OutputTarget target_;
     std::optional<EndWatch> watch_;
     Targets targets_;
@@ -100,7 +100,7 @@ private:
 
 Status Preparation::prepare() {
     TR_ASSIGN(target_, choose_output(command_.output_path, command_.format_name));
-    TR_ASSIGN(specs_, parse_probes(command_.probes));
+    TR_ASSIGN(events_, parse_probes(command_.probes));
     TR_TRY(find_targets());
     TR_TRY(check_privilege(read_privilege()));
     TR_TRY(check_pid_namespace(read_pid_namespace()));
@@ -127,7 +127,7 @@ Status Preparation::find_targets() {
 
 Status Preparation::plan() {
     // Watched before the files are collected: none can come between unseen.
-    if (are_of_files(specs_)) {
+    if (are_of_files(events_)) {
         auto watch = MappingWatch::open();
         if (watch) mappings_ = std::move(*watch);
         if (!watch) {
@@ -135,7 +135,7 @@ Status Preparation::plan() {
                 fmt::format("files that are run later get no probes: {}", watch.error().what);
         }
     }
-    TR_ASSIGN(planned_, plan_probes(specs_, command_, targets_, mappings_ != nullptr));
+    TR_ASSIGN(planned_, plan_probes(events_, command_, targets_, mappings_ != nullptr));
     if (mappings_) {
         // At once: a name may lead to another file as soon as the recording has begun.
         seen_ = seen_files(planned_);
@@ -159,7 +159,11 @@ Status Preparation::open_kernel() {
                           .force_perf_links = command_.force_perf_links,
                           .late_programs_max = mappings_ ? late_programs_max(planned_.plan) : 0};
     const auto has_clauses = [](const ProbeSpec& spec) { return !spec.clauses.text.empty(); };
-    if (std::ranges::any_of(specs_, has_clauses)) {
+    const auto is_gated = [&](const EventSpec& event) {
+        return has_clauses(event.begin) || (event.end && has_clauses(*event.end)) ||
+               std::ranges::any_of(event.until, has_clauses);
+    };
+    if (std::ranges::any_of(events_, is_gated)) {
         options.late_gates_max = options.late_programs_max;
     }
     for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
@@ -233,7 +237,7 @@ model::Recording Preparation::recording() const {
 
 DiscoveryOptions Preparation::discovery_options() const {
     DiscoveryOptions options;
-    options.specs = specs_;
+    options.events = events_;
     options.plan = planned_.plan;
     options.seen = seen_;
     for (const Targets::Thread& thread : targets_.threads) options.processes.push_back(thread.pid);

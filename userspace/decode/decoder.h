@@ -3,6 +3,7 @@
 
 #include "capture/record_handler.h"
 #include "decode/probe_definition.h"
+#include "decode/span_ledger.h"
 #include "tracer/write/trace_writer.h"
 
 #include <cstddef>
@@ -25,14 +26,23 @@ struct DecoderCounters {
     uint64_t spans_too_deep = 0;    // begins beyond kSpanDepthMax: neither begin nor end written
     uint64_t spans_unwound = 0;     // left by longjmp, an exception or exec
     uint64_t spans_cut_by_loss = 0;
-    uint64_t spans_closed_at_exit = 0;
+    uint64_t spans_closed_at_exit = 0;  // of their thread, or of their key's process
     uint64_t spans_closed_at_end = 0;
-    uint64_t wakeups_dropped = 0;    // of a thread already runnable, or in an unknown state
-    uint64_t switches_repaired = 0;  // switch-outs made up because the true one is missing
+    uint64_t spans_ended_by_until = 0;     // by the third event of a pair
+    uint64_t spans_key_reused = 0;         // another began with their key
+    uint64_t spans_crossed = 0;            // ended after what was around them
+    uint64_t spans_key_missing = 0;        // hits of pairs whose key could not be read
+    uint64_t spans_keys_beyond_limit = 0;  // begins that found kOpenKeysMax others
+    uint64_t wakeups_dropped = 0;          // of a thread already runnable, or in an unknown state
+    uint64_t switches_repaired = 0;        // switch-outs made up because the true one is missing
 };
 
 // Open spans of one thread; Perfetto refuses deeper slices.
 inline constexpr size_t kSpanDepthMax = 512;
+
+// Open spans with a key, of the whole recording, and the bytes that keys which are text take.
+inline constexpr size_t kOpenKeysMax = size_t{1} << 20;
+inline constexpr size_t kOpenKeyBytesMax = size_t{64} << 20;
 
 // Gives records their meaning, once: keeps the task table, pairs spans, and writes model events
 // to one writer. The only place that knows both abi/event.h and the model.
@@ -52,6 +62,9 @@ public:
 
     // Records seen by probe id (built-in sources included).
     [[nodiscard]] virtual uint64_t hits(uint32_t probe_id) const = 0;
+
+    // What became of the spans, for each point that has any.
+    [[nodiscard]] virtual std::vector<SpanTally> span_tallies() const = 0;
 
     // Times of the first and last record, 0 if none.
     [[nodiscard]] virtual uint64_t first_ns() const = 0;

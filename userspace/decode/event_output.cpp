@@ -40,6 +40,12 @@ bool EventOutput::write_at_hole(const model::Event& event) {
         owed.cause = model::SpanEndCause::lost_events;
         owe(owed, event.time_ns);
     }
+    if (const auto* end = std::get_if<model::AsyncEnd>(&event.body)) {
+        model::AsyncEnd owed = *end;
+        owed.values = {};
+        owed.cause = model::SpanEndCause::lost_events;
+        owe(owed, event.time_ns);
+    }
     observer_.on_hole(hole_begin_ns_);
     return false;
 }

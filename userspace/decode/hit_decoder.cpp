@@ -129,6 +129,55 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         case HitRole::goroutine_span_end:
             on_goroutine_hit(probe, header, *task.process);
             return;
+        case HitRole::pair_begin:
+        case HitRole::pair_end:
+        case HitRole::pair_until:
+            on_pair_hit(probe, task, {header.time_ns, header.cpu}, values, name);
+            return;
+    }
+}
+
+// The key, if there is one, is the first value.
+void RecordDecoder::on_pair_hit(const Probe& probe,
+                                Task& task,
+                                const When& when,
+                                std::span<const model::Value> values,
+                                std::string_view name) {
+    const bool has_key = probe.key != PairKey::none;
+    if (has_key && values_[0].type == model::ValueType::none) {
+        ledger_.key_missing(probe.point);
+        return;
+    }
+    const KeyedSpans::Place place{probe.point, probe.key};
+    switch (probe.role) {
+        case HitRole::pair_begin:
+            if (has_key) {
+                keyed_.begin(task, place, values_[0], when, values, name);
+            } else {
+                spans_.begin_pair(task, probe.point, when, values, name);
+            }
+            return;
+        case HitRole::pair_end:
+            if (has_key) {
+                keyed_.end(task, place, values_[0], when, values);
+            } else {
+                spans_.end_pair(task, probe.point, when, values);
+            }
+            return;
+        case HitRole::pair_until:
+            if (has_key) {
+                keyed_.until(task, place, values_[0], when);
+            } else {
+                spans_.until_pair(task, probe.point, when);
+                keyed_.until_thread(task, probe.point, when);
+            }
+            return;
+        case HitRole::instant:
+        case HitRole::span_begin:
+        case HitRole::span_end:
+        case HitRole::goroutine_span_begin:
+        case HitRole::goroutine_span_end:
+            return;
     }
 }
 
@@ -183,7 +232,7 @@ bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& head
         uint64_t raw = 0;
         std::memcpy(&raw, slots + i * sizeof(raw), sizeof(raw));
         const bool is_missing = (header.flags >> i & 1U) != 0;
-        if (i < probe.first_value) {
+        if (i < hidden_slots(probe.role)) {
             // Registers, which can always be read, and Go's g, which is in memory while it runs.
             if (is_missing) return false;
             values_[i].bits = raw;

@@ -61,7 +61,9 @@ RecordDecoder::RecordDecoder(RecordingDefinitions definitions, TraceWriter& writ
       writer_(writer),
       output_(writer, *this, counters_),
       tasks_(definitions_, writer, *this),
-      spans_(tasks_, output_, counters_),
+      ledger_(counters_),
+      spans_(tasks_, output_, ledger_),
+      keyed_(tasks_, output_, ledger_),
       schedule_(tasks_, output_, counters_, definitions_.own_pid),
       probes_(TR_PROBE_FIRST_USER) {
     add(definitions_.points, definitions_.probes);
@@ -72,22 +74,27 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
     for (const model::Point& point : points) {
         TR_CHECK(static_cast<size_t>(point.index) == points_.size());
         points_.push_back(point);
+        ledger_.add(point);
         writer_.define(point);
     }
     for (const ProbeDefinition& definition : probes) {
         const auto point = static_cast<size_t>(definition.point);
-        const size_t first_value = hidden_slots(definition.role);
+        const size_t first_slot = hidden_slots(definition.role);
+        const bool hides_key =
+            definition.key != PairKey::none && definition.role != HitRole::pair_begin;
         TR_CHECK(definition.probe_id <= kProbeIdMax && point < points_.size());
-        TR_CHECK(definition.slots.size() + first_value <= TR_ARGS_MAX);
+        TR_CHECK(definition.slots.size() + first_slot <= TR_ARGS_MAX);
+        TR_CHECK(definition.key == PairKey::none || !definition.slots.empty());
         if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
         Probe& probe = probes_[definition.probe_id];
         TR_CHECK(!probe.is_defined);
         probe.is_defined = true;
         probe.role = definition.role;
         probe.is_counter = points_[point].kind == model::PointKind::counter;
-        probe.first_value = static_cast<uint8_t>(first_value);
-        probe.f32_slots = uint32_t{definition.f32_slots} << first_value;
-        probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_value);
+        probe.key = definition.key;
+        probe.first_value = static_cast<uint8_t>(first_slot + (hides_key ? 1 : 0));
+        probe.f32_slots = uint32_t{definition.f32_slots} << first_slot;
+        probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_slot);
         probe.bytes_min =
             static_cast<uint16_t>(sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t));
         probe.point = definition.point;
@@ -99,7 +106,8 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
                          definition.role == HitRole::instant && !probe.is_counter &&
                          are_slots_of(points_[point].arguments, definition);
         std::copy(definition.slots.begin(), definition.slots.end(),
-                  probe.types.begin() + static_cast<long>(first_value));
+                  probe.types.begin() + static_cast<long>(first_slot));
+        ledger_.add(definition);
     }
 }
 
@@ -187,6 +195,7 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
                      goes_on ? model::SpanEndCause::unwound : model::SpanEndCause::thread_exit);
         if (!goes_on) schedule_.forget(*thread);
     }
+    keyed_.close_process(*before.process, header.time_ns, model::SpanEndCause::unwound);
     Task& task = tasks_.on_exec(record);
     if (!task.is_wanted) return;
     const auto* const end = std::find(std::begin(record.path), std::end(record.path), '\0');
@@ -205,6 +214,7 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
     if ((record.task_flags & TR_TASK_GROUP_DEAD) != 0) {
         close_goroutines(*task.process, header.time_ns);
+        keyed_.close_process(*task.process, header.time_ns, model::SpanEndCause::process_exit);
     }
     if (!task.is_wanted) return;
     const model::ThreadIndex thread = tasks_.named(task);
@@ -253,6 +263,7 @@ void RecordDecoder::on_gap_end(const tr_record_header& header, Bytes bytes) {
 // A lost return could belong to any open span of any thread, for threads move between CPUs.
 void RecordDecoder::break_at_gap(const tr_record_header& header) {
     spans_.close_all(header.time_ns, model::SpanEndCause::lost_events);
+    keyed_.close_all(header.time_ns, model::SpanEndCause::lost_events);
     if ((header.flags & TR_GAP_OUTPUT) != 0) {
         schedule_.break_all(header.time_ns);
     } else {
@@ -268,6 +279,7 @@ void RecordDecoder::on_clock(const tr_record_header& header, Bytes bytes) {
 void RecordDecoder::finish(uint64_t now_ns) {
     const uint64_t end_ns = std::max(now_ns, last_ns_);
     spans_.close_all(end_ns, model::SpanEndCause::recording_end);
+    keyed_.close_all(end_ns, model::SpanEndCause::recording_end);
     tasks_.for_each([&](Task& task) { schedule_.forget(task); });
     output_.finish(end_ns);
 }
@@ -280,10 +292,19 @@ void RecordDecoder::on_forget(Task& task) {
     spans_.close(task, last_ns_, model::SpanEndCause::thread_exit);
     if (task.process->threads.size() == 1) close_goroutines(*task.process, last_ns_);
     schedule_.forget(task);
+    // The last thread of a process whose end was not seen. A thread other than the leader may just
+    // be the first that was heard of.
+    const auto& threads = task.process->threads;
+    const bool is_last = std::ranges::all_of(
+        threads, [&](const Task* other) { return other == &task || other->has_exited; });
+    if (is_last && (task.has_exited || task.tid == task.process->pid)) {
+        keyed_.close_process(*task.process, last_ns_, model::SpanEndCause::process_exit);
+    }
 }
 
 void RecordDecoder::on_hole(uint64_t begin_ns) {
     spans_.owe_all(begin_ns);
+    keyed_.owe_all(begin_ns);
     schedule_.owe_all();
 }
 

@@ -3,6 +3,7 @@
 
 #include "decode/decoder.h"
 #include "decode/event_output.h"
+#include "decode/keyed_spans.h"
 #include "decode/schedule.h"
 #include "decode/span_stacks.h"
 #include "decode/task_table.h"
@@ -32,6 +33,7 @@ public:
     void finish(uint64_t now_ns) override;
     [[nodiscard]] const DecoderCounters& counters() const override { return counters_; }
     [[nodiscard]] uint64_t hits(uint32_t probe_id) const override;
+    [[nodiscard]] std::vector<SpanTally> span_tallies() const override { return ledger_.tallies(); }
     [[nodiscard]] uint64_t first_ns() const override { return first_ns_; }
     [[nodiscard]] uint64_t last_ns() const override { return last_ns_; }
 
@@ -47,8 +49,9 @@ private:
         bool has_integers_only = false;  // or pointers: slots that are values as they lie
         bool has_name = false;           // of its own for each hit: in names_
         uint16_t bytes_min = 0;          // of a record with all slots
-        uint8_t slot_count = 0;          // the stack pointer's included
-        uint8_t first_value = 0;
+        uint8_t slot_count = 0;          // the hidden ones included
+        uint8_t first_value = 0;         // of those that are shown
+        PairKey key = PairKey::none;
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot
         std::array<model::ValueType, TR_ARGS_MAX> types{};  // by slot
@@ -91,6 +94,11 @@ private:
     [[nodiscard]] bool read_values(const Probe& probe, const tr_record_header& header, Bytes bytes);
     [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
     [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
+    void on_pair_hit(const Probe& probe,
+                     Task& task,
+                     const When& when,
+                     std::span<const model::Value> values,
+                     std::string_view name);
     void break_at_gap(const tr_record_header& header);
     void on_goroutine_hit(const Probe& probe, const tr_record_header& header, Process& process);
     void close_goroutines(Process& process, uint64_t time_ns);
@@ -103,7 +111,9 @@ private:
     DecoderCounters counters_;
     EventOutput output_;
     TaskTable tasks_;
+    SpanLedger ledger_;
     SpanStacks spans_;
+    KeyedSpans keyed_;
     Schedule schedule_;
     std::vector<model::Point> points_;
     std::vector<Probe> probes_;                                   // by probe id

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairing of spans. Only spans whose begin was written are on a stack, and a span leaves its stack
-// with exactly one end (or a debt of the output's), so a trace's begins and ends always match.
+// Spans of threads. The spans of a task that are shown on its track lie on its stack in the order
+// in which they are open in the trace; those shown elsewhere, or no more, lie among them. A span
+// whose begin was written leaves its stack, or the track, with exactly one end (or a debt of the
+// output's), so a trace's begins and ends always match.
 //
 // A write can begin a hole, which empties every stack (owe_all) under the caller's feet: nothing
-// here keeps a reference into a stack across a write.
+// here keeps a reference into a stack across a write, and who goes on looks at holes_ first.
 //
 // Called by the decoder for hits with a span role, and where spans must not go on.
 #include "decode/span_stacks.h"
@@ -20,9 +22,27 @@ constexpr uint64_t kOtherStackBytes = 8 << 20;
 
 constexpr uint64_t kReturnAddressBytes = 8;
 
+// Ends that never come must not fill the stack.
+constexpr size_t kFollowedMax = 16;
+
 // `deeper` and `outer` are of one stack, and the first was left when the second runs.
 bool is_left_by(uint64_t deeper, uint64_t outer) {
     return deeper <= outer && outer - deeper <= kOtherStackBytes;
+}
+
+// Positions on a task's stack count from 1; 0 is none.
+size_t innermost_frame(const Task& task) {
+    size_t depth = task.spans.size();
+    while (depth != 0 && task.spans[depth - 1].is_pair) --depth;
+    return depth;
+}
+
+size_t innermost_pair(const Task& task, model::PointIndex point) {
+    size_t depth = task.spans.size();
+    while (depth != 0 && !(task.spans[depth - 1].is_pair && task.spans[depth - 1].point == point)) {
+        --depth;
+    }
+    return depth;
 }
 
 }  // namespace
@@ -33,22 +53,13 @@ void SpanStacks::begin(Task& task,
                        const When& when,
                        std::span<const model::Value> values,
                        std::string_view name) {
-    while (!task.spans.empty() && is_left_by(task.spans.back().stack_pointer, stack_pointer)) {
-        pop(task, when, model::SpanEndCause::unwound, {});
+    for (size_t depth = innermost_frame(task);
+         depth != 0 && is_left_by(task.spans[depth - 1].stack_pointer, stack_pointer);
+         depth = innermost_frame(task)) {
+        leave(task, depth - 1, when, model::SpanEndCause::unwound, {});
     }
-    if (task.spans.size() >= kSpanDepthMax) {
-        ++counters_.spans_too_deep;
-        ++task.spans_too_deep;
-        return;
-    }
-    task.spans_too_deep = 0;
-    const model::ThreadIndex thread = tasks_.named(task);
-    const uint64_t time_ns = std::max(when.time_ns, task.span_ns);
-    const model::SpanBegin begun{point, thread, values, name};
-    if (!output_.write({time_ns, begun, when.cpu})) return;
-    task.span_ns = time_ns;
-    task.spans.push_back({point, stack_pointer});
-    if (task.open_position == SIZE_MAX) mark_open(task);
+    if (is_too_deep(task, point)) return;
+    push(task, {.point = point, .stack_pointer = stack_pointer}, when, values);
 }
 
 void SpanStacks::end(Task& task,
@@ -58,7 +69,7 @@ void SpanStacks::end(Task& task,
                      std::span<const model::Value> values) {
     const uint64_t entry = stack_pointer - kReturnAddressBytes;
     const auto matches = [&](const OpenSpan& span) {
-        return span.stack_pointer == entry && span.point == point;
+        return !span.is_pair && span.stack_pointer == entry && span.point == point;
     };
     // The usual return is the innermost span's. Else look outwards, as far as the frame's own stack
     // can still hold it: a frame above it on the same stack is outer.
@@ -73,51 +84,174 @@ void SpanStacks::end(Task& task,
             --task.spans_too_deep;
             return;
         }
-        ++counters_.spans_orphan_end;
-        while (!task.spans.empty() && task.spans.back().stack_pointer < entry &&
-               is_left_by(task.spans.back().stack_pointer, entry)) {
-            pop(task, when, model::SpanEndCause::unwound, {});
+        ledger_.orphan_end(point);
+        for (depth = innermost_frame(task);
+             depth != 0 && task.spans[depth - 1].stack_pointer < entry &&
+             is_left_by(task.spans[depth - 1].stack_pointer, entry);
+             depth = innermost_frame(task)) {
+            leave(task, depth - 1, when, model::SpanEndCause::unwound, {});
         }
         return;
     }
-    while (task.spans.size() > depth) pop(task, when, model::SpanEndCause::unwound, {});
-    // A hole that began just now has taken the match with it.
-    if (task.spans.size() == depth) pop(task, when, model::SpanEndCause::returned, values);
+    // A hole that begins just now takes the match with it.
+    if (!unwind_inside(task, depth - 1, when)) return;
+    leave(task, depth - 1, when, model::SpanEndCause::returned, values);
 }
 
-void SpanStacks::pop(Task& task,
-                     const When& when,
-                     model::SpanEndCause cause,
-                     std::span<const model::Value> values) {
-    const OpenSpan span = task.spans.back();
-    task.spans.pop_back();
+void SpanStacks::begin_pair(Task& task,
+                            model::PointIndex point,
+                            const When& when,
+                            std::span<const model::Value> values,
+                            std::string_view name) {
+    if (is_too_deep(task, point)) return;
+    OpenSpan span{.point = point, .is_pair = true};
+    if (has_own_tracks(point)) {
+        span.track = SpanTrack::own;
+        span.id = ledger_.new_id();
+    }
+    push(task, span, when, values, name);
+}
+
+void SpanStacks::end_pair(Task& task,
+                          model::PointIndex point,
+                          const When& when,
+                          std::span<const model::Value> values) {
+    const size_t depth = innermost_pair(task, point);
+    if (depth != 0) {
+        leave(task, depth - 1, when, model::SpanEndCause::returned, values);
+        return;
+    }
+    if (task.spans.size() >= kSpanDepthMax && task.spans_too_deep != 0) {
+        --task.spans_too_deep;
+        return;
+    }
+    ledger_.orphan_end(point);
+}
+
+void SpanStacks::until_pair(Task& task, model::PointIndex point, const When& when) {
+    // Each turn takes one off the stack, or all.
+    while (const size_t depth = innermost_pair(task, point)) {
+        leave(task, depth - 1, when, model::SpanEndCause::until, {});
+    }
+}
+
+bool SpanStacks::is_too_deep(Task& task, model::PointIndex point) {
+    limit_followed(task);
+    if (task.spans.size() < kSpanDepthMax) {
+        task.spans_too_deep = 0;
+        return false;
+    }
+    ledger_.too_deep(point);
+    ++task.spans_too_deep;
+    return true;
+}
+
+void SpanStacks::push(Task& task,
+                      OpenSpan span,
+                      const When& when,
+                      std::span<const model::Value> values,
+                      std::string_view name) {
+    const model::ThreadIndex thread = tasks_.named(task);
+    span.begin_ns = when.time_ns;
+    if (span.track == SpanTrack::own) {
+        const model::AsyncBegin begin{span.point, thread, span.id, values, name};
+        if (!output_.write({when.time_ns, begin, when.cpu})) return;
+    } else {
+        const uint64_t time_ns = std::max(when.time_ns, task.span_ns);
+        const model::SpanBegin begin{span.point, thread, values, name};
+        if (!output_.write({time_ns, begin, when.cpu})) return;
+        task.span_ns = time_ns;
+    }
+    task.spans.push_back(span);
+    if (task.open_position == SIZE_MAX) mark_open(task);
+}
+
+void SpanStacks::leave(Task& task,
+                       size_t position,
+                       const When& when,
+                       model::SpanEndCause cause,
+                       std::span<const model::Value> values) {
+    if (task.spans[position].track == SpanTrack::thread) {
+        const bool is_end = cause == model::SpanEndCause::returned;
+        if (!close_inside(task, position, when, is_end ? model::SpanEndCause::crossed : cause)) {
+            return;
+        }
+    }
+    const OpenSpan span = task.spans[position];
+    task.spans.erase(task.spans.begin() + static_cast<long>(position));
+    if (span.track == SpanTrack::none) --task.spans_followed;
     if (task.spans.empty()) mark_closed(task);
-    count(cause);
-    task.span_ns = std::max(when.time_ns, task.span_ns);
-    output_.write({task.span_ns, model::SpanEnd{span.point, task.index, cause, values}, when.cpu});
-}
-
-void SpanStacks::count(model::SpanEndCause cause) {
-    switch (cause) {
-        case model::SpanEndCause::returned:
+    ledger_.ended(span.point, cause, span.begin_ns, when.time_ns);
+    switch (span.track) {
+        case SpanTrack::thread:
+            task.span_ns = std::max(when.time_ns, task.span_ns);
+            output_.write(
+                {task.span_ns, model::SpanEnd{span.point, task.index, cause, values}, when.cpu});
             return;
-        case model::SpanEndCause::unwound:
-            ++counters_.spans_unwound;
+        case SpanTrack::own:
+            output_.write({std::max(when.time_ns, span.begin_ns),
+                           model::AsyncEnd{span.point, task.index, span.id, cause, values},
+                           when.cpu});
             return;
-        case model::SpanEndCause::lost_events:
-            ++counters_.spans_cut_by_loss;
-            return;
-        case model::SpanEndCause::thread_exit:
-            ++counters_.spans_closed_at_exit;
-            return;
-        case model::SpanEndCause::recording_end:
-            ++counters_.spans_closed_at_end;
+        case SpanTrack::none:
+            if (cause == model::SpanEndCause::returned) learn_crossing(span);
             return;
     }
 }
 
+bool SpanStacks::close_inside(Task& task,
+                              size_t position,
+                              const When& when,
+                              model::SpanEndCause mark) {
+    const uint64_t holes = holes_;
+    const model::PointIndex around = task.spans[position].point;
+    for (size_t i = task.spans.size(); i-- > position + 1;) {
+        OpenSpan& span = task.spans[i];
+        if (span.track != SpanTrack::thread) continue;
+        span.track = SpanTrack::none;
+        span.crossed_by = around;
+        ++task.spans_followed;
+        task.span_ns = std::max(when.time_ns, task.span_ns);
+        output_.write({task.span_ns, model::SpanEnd{span.point, task.index, mark, {}}, when.cpu});
+        if (holes_ != holes) return false;
+    }
+    return true;
+}
+
+bool SpanStacks::unwind_inside(Task& task, size_t position, const When& when) {
+    const uint64_t holes = holes_;
+    for (size_t i = task.spans.size(); i-- > position + 1;) {
+        if (task.spans[i].is_pair) continue;
+        leave(task, i, when, model::SpanEndCause::unwound, {});
+        if (holes_ != holes) return false;
+    }
+    return true;
+}
+
+// The oldest are given up: they were left without their end.
+void SpanStacks::limit_followed(Task& task) {
+    while (task.spans_followed > kFollowedMax) {
+        const auto oldest = std::ranges::find(task.spans, SpanTrack::none, &OpenSpan::track);
+        if (oldest == task.spans.end()) return;
+        ledger_.ended(oldest->point, model::SpanEndCause::unwound, oldest->begin_ns,
+                      oldest->begin_ns);
+        task.spans.erase(oldest);
+        --task.spans_followed;
+    }
+    if (task.spans.empty() && task.open_position != SIZE_MAX) mark_closed(task);
+}
+
+void SpanStacks::learn_crossing(const OpenSpan& span) {
+    const auto index = static_cast<size_t>(span.is_pair ? span.point : span.crossed_by);
+    if (index >= crossing_.size()) crossing_.resize(index + 1);
+    crossing_[index] = true;
+    ledger_.crossed(span.point);
+}
+
 void SpanStacks::close(Task& task, uint64_t time_ns, model::SpanEndCause cause) {
-    while (!task.spans.empty()) pop(task, {time_ns, model::kNoCpu}, cause, {});
+    while (!task.spans.empty()) {
+        leave(task, task.spans.size() - 1, {time_ns, model::kNoCpu}, cause, {});
+    }
     task.spans_too_deep = 0;
 }
 
@@ -126,16 +260,23 @@ void SpanStacks::close_all(uint64_t time_ns, model::SpanEndCause cause) {
 }
 
 void SpanStacks::owe_all(uint64_t hole_begin_ns) {
+    constexpr auto kCause = model::SpanEndCause::lost_events;
+    ++holes_;
     while (!open_.empty()) {
         Task& task = *open_.back();
         task.span_ns = std::max(hole_begin_ns, task.span_ns);
         for (size_t i = task.spans.size(); i-- > 0;) {
-            count(model::SpanEndCause::lost_events);
-            const model::SpanEnd end{
-                task.spans[i].point, task.index, model::SpanEndCause::lost_events, {}};
-            output_.owe(end, task.span_ns);
+            const OpenSpan& span = task.spans[i];
+            ledger_.ended(span.point, kCause, span.begin_ns, hole_begin_ns);
+            if (span.track == SpanTrack::thread) {
+                output_.owe(model::SpanEnd{span.point, task.index, kCause, {}}, task.span_ns);
+            } else if (span.track == SpanTrack::own) {
+                output_.owe(model::AsyncEnd{span.point, task.index, span.id, kCause, {}},
+                            span.begin_ns);
+            }
         }
         task.spans.clear();
+        task.spans_followed = 0;
         task.spans_too_deep = 0;
         mark_closed(task);
     }

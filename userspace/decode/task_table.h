@@ -22,9 +22,21 @@
 
 namespace tracer {
 
+// Where an open span is in the trace.
+enum class SpanTrack : uint8_t {
+    thread,  // a slice among its thread's
+    own,     // on a track of its own
+    none,    // was closed on its thread's track, because what was around it ended
+};
+
 struct OpenSpan {
-    model::PointIndex point;
-    uint64_t stack_pointer;  // at the function's entry
+    model::PointIndex point{};
+    SpanTrack track = SpanTrack::thread;
+    bool is_pair = false;        // of two probes matched by thread; else a function's frame
+    uint64_t stack_pointer = 0;  // at the function's entry
+    uint64_t begin_ns = 0;
+    uint64_t id = 0;                 // SpanTrack::own
+    model::PointIndex crossed_by{};  // SpanTrack::none: what ended around it
 };
 
 // What the scheduler's records last said of a thread.
@@ -63,6 +75,7 @@ struct Task {
     std::vector<OpenSpan> spans;      // outermost first
     uint64_t span_ns = 0;             // time of the newest begin or end written
     size_t open_position = SIZE_MAX;  // in the span stacks' list; SIZE_MAX: no open span
+    size_t spans_followed = 0;        // of `spans`: SpanTrack::none
     uint64_t spans_too_deep = 0;      // begun beyond the limit and not returned yet
 };
 

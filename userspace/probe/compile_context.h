@@ -5,6 +5,7 @@
 
 #include "probe/compile_condition.h"
 #include "probe/compile_warnings.h"
+#include "probe/event_spec.h"
 #include "probe/plan_builder.h"
 #include "probe/probe_compiler.h"
 #include "probe/probe_files.h"
@@ -26,6 +27,10 @@ struct CompileContext {
 // u:, ur: and span: probes.
 [[nodiscard]] Status compile_function(const ProbeSpec& spec, const CompileContext& context);
 [[nodiscard]] Status compile_tracepoint(const ProbeSpec& spec, const CompileContext& context);
+
+// A probe of any kind, and a span that begins and ends at probes.
+[[nodiscard]] Status compile_spec(const ProbeSpec& spec, const CompileContext& context);
+[[nodiscard]] Status compile_pair(const EventSpec& event, const CompileContext& context);
 
 // The files a spec's PATH means; not_found with near names when there are none.
 [[nodiscard]] Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec,

@@ -158,14 +158,14 @@ std::vector<LateFile> open_mapped_files(uint32_t pid) {
     return files;
 }
 
-Result<AttachPlan> compile_late_file(std::span<const ProbeSpec> specs,
+Result<AttachPlan> compile_late_file(std::span<const EventSpec> events,
                                      const LateFile& file,
                                      uint32_t first_probe_id,
                                      std::span<const model::Point> known) {
     CompileOptions options;
     options.missing = MissingSpec::ignore;
     TR_ASSIGN(AttachPlan plan,
-              compile_probes(specs, TargetFiles::of_file(file.file, file.root), options));
+              compile_events(events, TargetFiles::of_file(file.file, file.root), options));
     plan.first_probe_id = first_probe_id;
     const uint32_t shift = first_probe_id - TR_PROBE_FIRST_USER;
     for (AttachFile& part : plan.files) {

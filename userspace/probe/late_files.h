@@ -4,8 +4,8 @@
 #pragma once
 
 #include "probe/attach_plan.h"
+#include "probe/event_spec.h"
 #include "probe/mapping_watch.h"
-#include "probe/probe_spec.h"
 #include "probe/target_files.h"
 #include "tracer/base/result.h"
 #include "tracer/base/unique_fd.h"
@@ -58,10 +58,10 @@ struct LateFile {
 // The same for every file that a process runs code from now.
 [[nodiscard]] std::vector<LateFile> open_mapped_files(uint32_t pid);
 
-// Compiles the specs against one file. Those that it lacks are the plan's waiting ones, faults are
+// Compiles the events against one file. Those that it lacks are the plan's waiting ones, faults are
 // warnings. Ids begin at `first_probe_id`; a point equal to one of `known` takes its place, others
 // (the only ones in the plan) go on behind them.
-[[nodiscard]] Result<AttachPlan> compile_late_file(std::span<const ProbeSpec> specs,
+[[nodiscard]] Result<AttachPlan> compile_late_file(std::span<const EventSpec> events,
                                                    const LateFile& file,
                                                    uint32_t first_probe_id,
                                                    std::span<const model::Point> known);

@@ -118,10 +118,6 @@ ProbeArgument sample_argument(uint32_t sample_every) {
     return argument;
 }
 
-bool has_gate(const ProbeIdentity& identity, const std::vector<tr_term>& condition) {
-    return !condition.empty() || identity.gate.sample_every != 0 || identity.gate.interval_ns != 0;
-}
-
 tr_arg register_value(tr_reg reg, int64_t more) {
     tr_arg arg{};
     arg.form = TR_ARG_UNSIGNED;
@@ -160,6 +156,12 @@ model::ValueType slot_type(model::ValueType site, model::ValueType point) {
 // The more particular, the higher; see the class.
 int rank_of(const ProbeIdentity& identity) {
     return (identity.has_args ? 2 : 0) + (identity.is_pattern ? 0 : 1);
+}
+
+// Not the end of something that was begun.
+bool is_hit_of_its_own(HitRole role) {
+    return role == HitRole::instant || role == HitRole::span_begin ||
+           role == HitRole::goroutine_span_begin || role == HitRole::pair_begin;
 }
 
 size_t programs_of(ProbeKind kind) {
@@ -208,6 +210,7 @@ AttachPlan PlanBuilder::finish() && {
     for (auto& candidate : candidates_) {
         if (!candidate.sites.empty()) emit(candidate.identity, candidate.sites);
     }
+    for (auto& pair : pairs_) emit_pair(pair);
     return std::move(plan_);
 }
 
@@ -258,10 +261,15 @@ std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& 
     return settled;
 }
 
+bool PlanBuilder::has_gate(const ProbeIdentity& identity, const std::vector<tr_term>& condition) {
+    return !condition.empty() || identity.gate.sample_every != 0 || identity.gate.interval_ns != 0;
+}
+
 uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
                                   HitRole role,
                                   const Arguments& arguments,
-                                  const model::Point& point,
+                                  model::PointIndex point,
+                                  const std::vector<model::Argument>& slots,
                                   bool is_at_ret) {
     const auto probe_id = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan_.programs.size());
     tr_probe program{};
@@ -269,17 +277,16 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
     ProbeDefinition definition;
     definition.probe_id = probe_id;
     definition.role = role;
-    definition.point = point.index;
+    definition.point = point;
     definition.spec = identity.spec;
-    if (!is_span_end(role)) {
+    if (is_hit_of_its_own(role)) {
         definition.sample_every = identity.gate.sample_every;
         definition.name = identity.shown_name;
     }
-    const auto& shown = is_span_end(role) ? point.end_arguments : point.arguments;
     for (size_t i = 0; i < arguments.size(); ++i) {
         TR_CHECK(program.arg_count < TR_ARGS_MAX);
         program.args[program.arg_count++] = arguments[i].arg;
-        definition.slots.push_back(slot_type(arguments[i].type, shown[i].type));
+        definition.slots.push_back(slot_type(arguments[i].type, slots[i].type));
         if (arguments[i].is_f32) {
             definition.f32_slots = static_cast<uint16_t>(definition.f32_slots | (1u << i));
         }
@@ -329,26 +336,29 @@ void PlanBuilder::add_site(const ProbeIdentity& identity,
         {site.file_offset, site.semaphore_offset, probe_id, program, identity.is_pattern});
 }
 
-void PlanBuilder::add_return(const ProbeIdentity& identity,
-                             const ProbeSite& site,
-                             HitRole role,
-                             const model::Point& point,
-                             const tr_gate* gate) {
-    const bool is_at_ret = !site.return_offsets.empty();
-    const bool is_end = is_span_end(role);
-    const auto& arguments = is_end ? site.return_arguments : site.arguments;
-    const auto id = add_program(identity, role, arguments, point, is_at_ret);
-    if (gate != nullptr) {
-        tr_gate own = *gate;
-        if (is_at_ret) own.flags |= TR_GATE_AT_RET;
-        // That of a span was asked at its begin.
-        add_gate(id, own, is_end ? std::vector<tr_term>{} : site.condition);
+void PlanBuilder::add_place(const ProbeIdentity& identity,
+                            const ProbeSite& site,
+                            uint32_t probe_id) {
+    if (identity.kind == ProbeKind::tracepoint) {
+        plan_.tracepoints.push_back({identity.category, identity.name, probe_id});
+    } else if (identity.kind == ProbeKind::uretprobe) {
+        add_return_place(identity, site, probe_id);
+    } else {
+        add_site(identity, site, probe_id, ProbeProgram::hit);
     }
-    if (!is_at_ret) return add_site(identity, site, id, ProbeProgram::return_hit);
+}
+
+void PlanBuilder::add_return_place(const ProbeIdentity& identity,
+                                   const ProbeSite& site,
+                                   uint32_t probe_id) {
+    if (site.return_offsets.empty()) {
+        add_site(identity, site, probe_id, ProbeProgram::return_hit);
+        return;
+    }
     ProbeSite at = site;
     for (const uint64_t offset : site.return_offsets) {
         at.file_offset = offset;
-        add_site(identity, at, id, ProbeProgram::hit);
+        add_site(identity, at, probe_id, ProbeProgram::hit);
     }
 }
 
@@ -382,28 +392,28 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.arguments = settle(lists);
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
-        if (identity.kind == ProbeKind::uretprobe) {
-            add_return(identity, site, HitRole::instant, point, is_gated ? &gate : nullptr);
-            continue;
-        }
+        const bool is_at_ret = !site.return_offsets.empty();
         const auto begin = site.is_goroutine ? HitRole::goroutine_span_begin : HitRole::span_begin;
         const auto role = is_span ? begin : HitRole::instant;
-        const auto id = add_program(identity, role, site.arguments, point, false);
+        const auto id = add_program(identity, role, site.arguments, point.index, point.arguments,
+                                    identity.kind == ProbeKind::uretprobe && is_at_ret);
         if (is_gated) {
             gate.flags = is_span ? TR_GATE_SPAN_BEGIN : 0;
             add_gate(id, gate, site.condition);
         }
-        if (identity.kind == ProbeKind::tracepoint) {
-            plan_.tracepoints.push_back({identity.category, identity.name, id});
-            continue;
-        }
-        add_site(identity, site, id, ProbeProgram::hit);
+        add_place(identity, site, id);
         if (!is_span) continue;
-        const auto end = site.is_goroutine ? HitRole::goroutine_span_end : HitRole::span_end;
-        tr_gate end_gate{};
-        end_gate.state = gate.state;
-        end_gate.flags = TR_GATE_SPAN_END;
-        add_return(identity, site, end, point, is_gated ? &end_gate : nullptr);
+        const auto end = add_program(
+            identity, site.is_goroutine ? HitRole::goroutine_span_end : HitRole::span_end,
+            site.return_arguments, point.index, point.end_arguments, is_at_ret);
+        if (is_gated) {
+            tr_gate end_gate{};
+            end_gate.state = gate.state;
+            end_gate.flags = TR_GATE_SPAN_END;
+            if (is_at_ret) end_gate.flags |= TR_GATE_AT_RET;
+            add_gate(end, end_gate, {});
+        }
+        add_return_place(identity, site, end);
     }
     plan_.points.push_back(std::move(point));
 }

@@ -40,6 +40,22 @@ struct ProbeIdentity {
     std::vector<NamePiece> shown_name;  // slots count the arguments of an instant or a begin
 };
 
+// One of the probes of a pair, with all its places.
+struct PairPart {
+    ProbeIdentity identity;
+    std::vector<ProbeSite> sites;
+    PairKey scope = PairKey::none;  // else the first argument of each place is the key
+};
+
+// A span that begins and ends at probes.
+struct PairPlan {
+    std::string category;
+    std::string name;
+    PairPart begin;
+    PairPart end;
+    std::vector<PairPart> until;
+};
+
 // Of the probe called `category` and `name` that `spec`, maybe with wildcards, stands for. `text`:
 // what it is called alone.
 [[nodiscard]] ProbeIdentity identity_of_probe(const ProbeSpec& spec,
@@ -53,9 +69,20 @@ struct ProbeIdentity {
 // A place is attached once for each kind of probe, or every hit would be recorded twice. It goes to
 // the most particular probe: one that names its arguments before one that takes the default ones,
 // one without wildcards before one with them, the first before the second.
+// Pairs have programs of their own at each of their places.
 class PlanBuilder {
 public:
+    struct Probe {
+        ProbeIdentity identity;
+        std::vector<ProbeSite> sites;
+    };
+
     void add(ProbeIdentity identity, std::vector<ProbeSite> sites);
+    void add_pair(PairPlan plan);
+
+    // What was added and warned of, for another builder.
+    [[nodiscard]] std::vector<Probe> take_probes();
+    [[nodiscard]] std::vector<std::string> take_warnings();
 
     // Each text once.
     void warn(const std::string& text);
@@ -67,10 +94,6 @@ public:
 private:
     using Arguments = std::vector<ProbeArgument>;
 
-    struct Candidate {
-        ProbeIdentity identity;
-        std::vector<ProbeSite> sites;
-    };
     // Two USDT probes may share a nop, so the name is part of their place; two names of a function
     // are one place.
     struct Place {
@@ -92,23 +115,30 @@ private:
     // are recorded in another way.
     void keep_own_sites(size_t candidate);
     void emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites);
+    void emit_pair(PairPlan& pair);
+    void emit_part(const PairPart& part,
+                   HitRole role,
+                   model::PointIndex point,
+                   const std::vector<model::Argument>& slots);
+    static std::vector<model::Argument> settle_part(PairPart& part);
     // Brings the sites' lists to one length, and returns what they are together.
     static std::vector<model::Argument> settle(const std::vector<Arguments*>& lists);
-    // Adds a program and its definition; returns the probe id. The first slots of a span's are what
-    // HitRole says. `is_at_ret`: it runs before the return address is popped, not after.
+    // Adds a program and its definition; returns the probe id. The first slots of a function span's
+    // are what HitRole says. `slots`: what the arguments are over all sites. `is_at_ret`: it runs
+    // before the return address is popped, not after.
     uint32_t add_program(const ProbeIdentity& identity,
                          HitRole role,
                          const Arguments& arguments,
-                         const model::Point& point,
+                         model::PointIndex point,
+                         const std::vector<model::Argument>& slots,
                          bool is_at_ret);
-    // The end of a span, or a probe of a return alone. `gate`: nullptr if there is none.
-    void add_return(const ProbeIdentity& identity,
-                    const ProbeSite& site,
-                    HitRole role,
-                    const model::Point& point,
-                    const tr_gate* gate);
-    // Puts what decides about its hits before a program, if there is anything to decide.
+    [[nodiscard]] static bool has_gate(const ProbeIdentity& identity,
+                                       const std::vector<tr_term>& condition);
+    // Puts what decides about its hits before a program.
     void add_gate(uint32_t probe_id, tr_gate gate, const std::vector<tr_term>& condition);
+    // Has a probe of that kind run at the site; the second: at the function's return.
+    void add_place(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
+    void add_return_place(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
     void add_site(const ProbeIdentity& identity,
                   const ProbeSite& site,
                   uint32_t probe_id,
@@ -116,7 +146,8 @@ private:
     // Whether an argument lies on a page that may not be in memory.
     [[nodiscard]] bool may_fault(uint32_t probe_id) const;
 
-    std::vector<Candidate> candidates_;
+    std::vector<Probe> candidates_;
+    std::vector<PairPlan> pairs_;
     std::map<Place, Owner> owners_;
     size_t program_count_ = 0;
     AttachPlan plan_;

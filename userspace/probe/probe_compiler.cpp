@@ -21,20 +21,6 @@ namespace tracer {
 
 namespace {
 
-Status compile_one(const ProbeSpec& spec, const CompileContext& context) {
-    switch (spec.kind) {
-        case ProbeKind::usdt:
-            return compile_usdt(spec, context);
-        case ProbeKind::uprobe:
-        case ProbeKind::uretprobe:
-        case ProbeKind::span:
-            return compile_function(spec, context);
-        case ProbeKind::tracepoint:
-            return compile_tracepoint(spec, context);
-    }
-    return fail(ErrorCode::internal, "unknown kind of probe");
-}
-
 // A later file may have it: none of its name is known yet, or the text names no single file. A file
 // that is there and lacks the probe will not get it.
 bool may_come_later(const ProbeSpec& spec, const TargetFiles& files) {
@@ -42,9 +28,16 @@ bool may_come_later(const ProbeSpec& spec, const TargetFiles& files) {
     return spec.path.empty() || has_wildcard(spec.path) || files.find(spec.path).empty();
 }
 
-// Compiles one spec, or decides what becomes of it.
-Status take_spec(const ProbeSpec& spec, const CompileContext& context, AttachPlan& unresolved) {
-    Status compiled = compile_one(spec, context);
+bool may_come_later(const EventSpec& event, const TargetFiles& files) {
+    return may_come_later(event.begin, files) || (event.end && may_come_later(*event.end, files)) ||
+           std::ranges::any_of(
+               event.until, [&](const ProbeSpec& until) { return may_come_later(until, files); });
+}
+
+// Compiles one event, or decides what becomes of it.
+Status take_event(const EventSpec& event, const CompileContext& context, AttachPlan& unresolved) {
+    Status compiled =
+        event.is_pair() ? compile_pair(event, context) : compile_spec(event.begin, context);
     if (compiled) return {};
     const Error& error = compiled.error();
     const bool is_missing = error.code == ErrorCode::not_found;
@@ -54,13 +47,13 @@ Status take_spec(const ProbeSpec& spec, const CompileContext& context, AttachPla
         case MissingSpec::refuse:
             return compiled;
         case MissingSpec::wait:
-            if (!is_missing || !may_come_later(spec, context.targets)) return compiled;
+            if (!is_missing || !may_come_later(event, context.targets)) return compiled;
             break;
         case MissingSpec::ignore:
             if (!is_missing) unresolved.warnings.push_back(reason);
             break;
     }
-    unresolved.waiting.push_back({spec.text, reason});
+    unresolved.waiting.push_back({event.text, reason});
     return {};
 }
 
@@ -107,6 +100,20 @@ std::optional<SiteHarm> find_harm(const ProbeSpec& spec,
 }
 
 }  // namespace
+
+Status compile_spec(const ProbeSpec& spec, const CompileContext& context) {
+    switch (spec.kind) {
+        case ProbeKind::usdt:
+            return compile_usdt(spec, context);
+        case ProbeKind::uprobe:
+        case ProbeKind::uretprobe:
+        case ProbeKind::span:
+            return compile_function(spec, context);
+        case ProbeKind::tracepoint:
+            return compile_tracepoint(spec, context);
+    }
+    return fail(ErrorCode::internal, "unknown kind of probe");
+}
 
 Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec, const TargetFiles& targets) {
     auto found = targets.find(spec.path);
@@ -167,7 +174,7 @@ Status refuse_nothing_left(const ProbeSpec& spec, const CompileContext& context)
                             fmt::join(context.warnings.lines(), "; ")));
 }
 
-Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
+Result<AttachPlan> compile_events(std::span<const EventSpec> events,
                                   const TargetFiles& files,
                                   const CompileOptions& options) {
     PlanBuilder builder;
@@ -175,11 +182,11 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
     CompileWarnings warnings;
     const CompileContext context{files, options, opened, builder, warnings};
     AttachPlan unresolved;
-    for (const auto& spec : specs) {
-        TR_TRY(take_spec(spec, context, unresolved));
+    for (const auto& event : events) {
+        TR_TRY(take_event(event, context, unresolved));
         if (builder.program_count() > options.programs_max) {
             return fail(ErrorCode::limit,
-                        fmt::format("{} needs more than the {} probe sites allowed", spec.text,
+                        fmt::format("{} needs more than the {} probe sites allowed", event.text,
                                     options.programs_max),
                         "name fewer with a narrower pattern");
         }
@@ -189,6 +196,16 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
     AttachPlan plan = std::move(builder).finish();
     plan.waiting = std::move(unresolved.waiting);
     return plan;
+}
+
+Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
+                                  const TargetFiles& files,
+                                  const CompileOptions& options) {
+    std::vector<EventSpec> events;
+    for (const auto& spec : specs) {
+        events.push_back({.text = spec.text, .begin = spec, .end = {}, .until = {}});
+    }
+    return compile_events(events, files, options);
 }
 
 }  // namespace tracer

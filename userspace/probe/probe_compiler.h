@@ -2,6 +2,7 @@
 #pragma once
 
 #include "probe/attach_plan.h"
+#include "probe/event_spec.h"
 #include "probe/probe_spec.h"
 #include "probe/target_files.h"
 #include "symbol/debug_file.h"
@@ -40,8 +41,12 @@ struct CompileOptions {
     std::function<Result<uint64_t>(std::string_view)> find_container;
 };
 
-// Resolves probes to places and programs. Every spec must resolve to at least one, unless `missing`
-// says otherwise.
+// Resolves events to places and programs. Every probe must resolve to at least one, unless
+// `missing` says otherwise.
+[[nodiscard]] Result<AttachPlan> compile_events(std::span<const EventSpec> events,
+                                                const TargetFiles& files,
+                                                const CompileOptions& options);
+// The same of probes alone.
 [[nodiscard]] Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                                                 const TargetFiles& files,
                                                 const CompileOptions& options);

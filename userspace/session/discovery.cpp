@@ -99,8 +99,9 @@ Discovery::Discovery(KernelRecorder& recorder,
       next_probe_id_(options_.plan.first_probe_id +
                      static_cast<uint32_t>(options_.plan.programs.size())),
       programs_left_(options_.programs_max) {
-    std::erase_if(options_.specs,
-                  [](const ProbeSpec& spec) { return spec.kind == ProbeKind::tracepoint; });
+    std::erase_if(options_.events, [](const EventSpec& event) {
+        return !event.is_pair() && event.begin.kind == ProbeKind::tracepoint;
+    });
     for (const WaitingProbe& probe : options_.plan.waiting) waiting_.insert(probe.spec);
 }
 
@@ -191,7 +192,7 @@ void Discovery::look_at_all() {
 
 void Discovery::take_file(LateFile file, const NewMapping& cause) {
     if (!options_.seen.add(file.stamp)) return;
-    auto addition = compile_late_file(options_.specs, file, next_probe_id_, points_);
+    auto addition = compile_late_file(options_.events, file, next_probe_id_, points_);
     if (!addition) {
         warn(std::move(addition).error().within(file.file.shown_path).what);
         return;

@@ -20,7 +20,7 @@
 namespace tracer {
 
 struct DiscoveryOptions {
-    std::vector<ProbeSpec> specs;     // tracepoints are no matter of files: left out
+    std::vector<EventSpec> events;    // tracepoints are no matter of files: left out
     AttachPlan plan;                  // what is attached at the start; its ids and points go on
     SeenFiles seen;                   // looked at already
     std::vector<uint32_t> processes;  // recorded in part: of single threads

@@ -47,7 +47,8 @@ public:
                 .first_ns = decoder_->first_ns(),
                 .last_ns = decoder_->last_ns(),
                 .decoder = decoder_->counters(),
-                .writer = writer_->counters()};
+                .writer = writer_->counters(),
+                .spans = decoder_->span_tallies()};
     }
     uint64_t received(uint32_t probe_id) const override { return decoder_->hits(probe_id); }
 
@@ -95,7 +96,8 @@ public:
                 .first_ns = first_ns_,
                 .last_ns = last_ns_,
                 .decoder = {},
-                .writer = {.events = writer_.records_written(), .no_room = writer_.records_lost()}};
+                .writer = {.events = writer_.records_written(), .no_room = writer_.records_lost()},
+                .spans = {}};
     }
     uint64_t received(uint32_t probe_id) const override {
         return probe_id < received_.size() ? received_[probe_id] : 0;

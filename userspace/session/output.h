@@ -22,6 +22,7 @@ struct OutputFacts {
     uint64_t last_ns = 0;
     DecoderCounters decoder;  // zeros for a raw capture
     WriterCounters writer;
+    std::vector<SpanTally> spans;  // none of a raw capture
 };
 
 // Where a recording's records go: through the decoder to a writer, or as they are to a capture.

@@ -184,7 +184,14 @@ Summary make_summary(const SummaryInputs& inputs) {
                      .unwound = decoder.spans_unwound,
                      .cut_by_loss = decoder.spans_cut_by_loss,
                      .closed_at_exit = decoder.spans_closed_at_exit,
-                     .closed_at_end = decoder.spans_closed_at_end};
+                     .closed_at_end = decoder.spans_closed_at_end,
+                     .until = decoder.spans_ended_by_until,
+                     .key_reused = decoder.spans_key_reused,
+                     .crossed = decoder.spans_crossed,
+                     .key_missing = decoder.spans_key_missing,
+                     .too_deep = decoder.spans_too_deep,
+                     .keys_beyond_limit = decoder.spans_keys_beyond_limit};
+    summary.durations = facts.spans;
     summary.strings_cut = decoder.strings_cut;
     summary.arguments_missing = decoder.arguments_missing;
     summary.wakeups_dropped = decoder.wakeups_dropped;

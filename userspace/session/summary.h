@@ -78,7 +78,14 @@ struct Summary {
         uint64_t cut_by_loss = 0;
         uint64_t closed_at_exit = 0;
         uint64_t closed_at_end = 0;
+        uint64_t until = 0;       // ended by their third event: no repair
+        uint64_t key_reused = 0;  // another began with their key
+        uint64_t crossed = 0;     // ended after what was around them
+        uint64_t key_missing = 0;
+        uint64_t too_deep = 0;
+        uint64_t keys_beyond_limit = 0;
     } spans;
+    std::vector<SpanTally> durations;  // of each span that there is
 
     LateCounts armed_late;
 

@@ -3,6 +3,7 @@
 // The summary for a program: one line of JSON, its schema in README.md. Keys are only ever added.
 // Text that is not UTF-8 (paths, names) gets replacement characters, so that the line is always
 // JSON.
+#include "session/summary_spans.h"
 #include "session/summary_text.h"
 
 #include <algorithm>
@@ -50,6 +51,42 @@ Json rings_json(const Summary& summary) {
     return rows;
 }
 
+Json log2_json(const DurationHistogram& durations) {
+    Json rows = Json::array();
+    const auto counts = durations.by_power_of_two();
+    for (size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        rows.push_back({i == 0 ? 0 : uint64_t{1} << (i - 1), counts[i]});
+    }
+    return rows;
+}
+
+Json durations_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const SpanTally& span : summary.durations) {
+        Json ends = Json::object();
+        for (size_t i = 0; i < span.ends.size(); ++i) {
+            const auto cause = static_cast<model::SpanEndCause>(i);
+            if (cause != model::SpanEndCause::crossed) ends[cause_key(cause)] = span.ends[i];
+        }
+        const DurationHistogram& durations = span.durations;
+        rows.push_back({{"span", span.name},
+                        {"spec", span.spec},
+                        {"count", durations.count()},
+                        {"p50_ns", durations.percentile_ns(500)},
+                        {"p90_ns", durations.percentile_ns(900)},
+                        {"p99_ns", durations.percentile_ns(990)},
+                        {"max_ns", durations.max_ns()},
+                        {"log2", log2_json(durations)},
+                        {"ends", std::move(ends)},
+                        {"orphan_ends", span.orphan_ends},
+                        {"crossed", span.crossed},
+                        {"key_missing", span.key_missing},
+                        {"beyond_limit", span.beyond_limit}});
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
@@ -78,7 +115,14 @@ std::string summary_json(const Summary& summary) {
           {"unwound", spans.unwound},
           {"cut_by_loss", spans.cut_by_loss},
           {"closed_at_exit", spans.closed_at_exit},
-          {"closed_at_end", spans.closed_at_end}}},
+          {"closed_at_end", spans.closed_at_end},
+          {"until", spans.until},
+          {"key_reused", spans.key_reused},
+          {"crossed", spans.crossed},
+          {"key_missing", spans.key_missing},
+          {"too_deep", spans.too_deep},
+          {"keys_beyond_limit", spans.keys_beyond_limit}}},
+        {"durations", durations_json(summary)},
         {"armed_late",
          {{"files", late.files},
           {"sites", late.sites},

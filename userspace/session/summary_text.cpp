@@ -5,6 +5,7 @@
 #include "session/summary_text.h"
 
 #include "session/human.h"
+#include "session/summary_spans.h"
 #include "tracer/write/formats.h"
 
 #include <algorithm>
@@ -169,7 +170,12 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
                 {"unwound", spans.unwound},
                 {"cut by loss", spans.cut_by_loss},
                 {"closed at their thread's exit", spans.closed_at_exit},
-                {"open at the end", spans.closed_at_end}},
+                {"open at the end", spans.closed_at_end},
+                {"key begun again", spans.key_reused},
+                {"crossed", spans.crossed},
+                {"key unreadable", spans.key_missing},
+                {"nested too deep", spans.too_deep},
+                {"more open keys than followed", spans.keys_beyond_limit}},
                options.verbose, out);
     add_counts("also",
                {{"strings cut", summary.strings_cut},
@@ -209,6 +215,7 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     if (!summary.command_end.empty()) fmt::format_to(out, "{}\n", summary.command_end);
     add_table(summary, options, out);
     add_late_line(summary.armed_late, options.verbose, out);
+    text += span_table(summary.durations, options.verbose);
     add_ledger(summary, options, out);
     for (const std::string& warning : summary.warnings) {
         fmt::format_to(out, "warning: {}\n", warning);

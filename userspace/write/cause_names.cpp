@@ -17,6 +17,14 @@ std::string_view name_of(SpanEndCause cause) {
             return "thread exit";
         case SpanEndCause::recording_end:
             return "recording end";
+        case SpanEndCause::until:
+            return "until";
+        case SpanEndCause::key_reused:
+            return "key reused";
+        case SpanEndCause::process_exit:
+            return "process exit";
+        case SpanEndCause::crossed:
+            return "crossed";
     }
     return "?";
 }

@@ -88,7 +88,7 @@ struct Argument {
 
 enum class PointKind : uint8_t {
     instant,  // something happened
-    span,     // entered and left again: SpanBegin and SpanEnd
+    span,     // entered and left again: SpanBegin and SpanEnd, or AsyncBegin and AsyncEnd
     counter,  // a value
 };
 
@@ -98,8 +98,9 @@ struct Point {
     PointKind kind = PointKind::instant;
     std::string category;  // the probe's provider or its file's name
     std::string name;
-    std::vector<Argument> arguments;      // of Instant, SpanBegin and Counter events, at most 15
-    std::vector<Argument> end_arguments;  // of SpanEnd events
+    // Of Instant, SpanBegin, AsyncBegin and Counter events, at most 15.
+    std::vector<Argument> arguments;
+    std::vector<Argument> end_arguments;  // of SpanEnd and AsyncEnd events
 };
 
 }  // namespace tracer::model

@@ -54,12 +54,41 @@ struct SpanBegin {
 };
 
 // Why a span ended; anything but `returned` is a repair and shows in the trace.
-enum class SpanEndCause : uint8_t { returned, unwound, lost_events, thread_exit, recording_end };
+enum class SpanEndCause : uint8_t {
+    returned,       // by its own end
+    unwound,        // left without one: longjmp, an exception, exec
+    lost_events,    // its end may be among what was lost
+    thread_exit,    // of the thread it belongs to
+    recording_end,  // open when the recording ended
+    until,          // by an event that ends it too
+    key_reused,     // another span began with its key
+    process_exit,   // of the process its key belongs to
+    crossed,        // goes on, but what was around it on its thread's track has ended
+};
+inline constexpr size_t kSpanEndCauses = 9;
 
 // Ends the innermost open span of the thread; the decoder only sends ends that match.
 struct SpanEnd {
     PointIndex point{};
     ThreadIndex thread{};
+    SpanEndCause cause = SpanEndCause::returned;
+    std::span<const Value> values;  // the point's end_arguments, or none for a repair
+};
+
+// A span that does not nest with what else its thread does, or that ends on another thread: it has
+// a track of its own. Ids are those of one open span, and no other span of the recording has them.
+struct AsyncBegin {
+    PointIndex point{};
+    ThreadIndex thread{};
+    uint64_t id = 0;
+    std::span<const Value> values;
+    std::string_view name{};  // as Instant's; the span's end has the same
+};
+
+struct AsyncEnd {
+    PointIndex point{};    // its begin's
+    ThreadIndex thread{};  // where it ended; of a repair, where it began
+    uint64_t id = 0;
     SpanEndCause cause = SpanEndCause::returned;
     std::span<const Value> values;  // the point's end_arguments, or none for a repair
 };
@@ -128,8 +157,17 @@ struct ClockReading {
     uint64_t realtime_ns;
 };
 
-using EventBody =
-    std::variant<Instant, SpanBegin, SpanEnd, Counter, Switch, Wakeup, Life, Loss, ClockReading>;
+using EventBody = std::variant<Instant,
+                               SpanBegin,
+                               SpanEnd,
+                               AsyncBegin,
+                               AsyncEnd,
+                               Counter,
+                               Switch,
+                               Wakeup,
+                               Life,
+                               Loss,
+                               ClockReading>;
 
 inline constexpr uint16_t kNoCpu = 0xffff;
 

@@ -93,10 +93,10 @@ protected:
         return file ? std::move(*file) : LateFile{};
     }
 
-    static std::vector<ProbeSpec> specs(const std::vector<std::string>& texts) {
-        std::vector<ProbeSpec> parsed;
+    static std::vector<EventSpec> specs(const std::vector<std::string>& texts) {
+        std::vector<EventSpec> parsed;
         for (const auto& text : texts) {
-            auto spec = parse_probe_spec(text);
+            auto spec = parse_event_spec(text);
             EXPECT_TRUE(spec) << text;
             if (spec) parsed.push_back(std::move(*spec));
         }
@@ -201,7 +201,7 @@ protected:
         files.add_file({path, path});
         CompileOptions options;
         options.missing = missing;
-        return compile_probes(specs({text}), files, options);
+        return compile_events(specs({text}), files, options);
     }
 };
 

@@ -75,8 +75,8 @@ protected:
     static uint32_t own_pid() { return static_cast<uint32_t>(getpid()); }
 
     void want(const std::vector<std::string>& texts) {
-        options_.specs.clear();
-        for (const auto& text : texts) options_.specs.push_back(*parse_probe_spec(text));
+        options_.events.clear();
+        for (const auto& text : texts) options_.events.push_back(*parse_event_spec(text));
     }
 
     NewMapping mapping(const std::string& name, const std::string& probe = "start") {
@@ -208,8 +208,8 @@ TEST_F(DiscoveryTest, AfterALossEveryRecordedProcessIsLookedAt) {
 
 TEST_F(DiscoveryTest, ProbesThatNeverCameAreNamed) {
     want({"usdt:app:start", "usdt:app:never"});
-    for (const ProbeSpec& spec : options_.specs) {
-        options_.plan.waiting.push_back({spec.text, "nowhere"});
+    for (const EventSpec& event : options_.events) {
+        options_.plan.waiting.push_back({event.text, "nowhere"});
     }
     const auto discovery = start();
     watch_.tell(mapping("app"));

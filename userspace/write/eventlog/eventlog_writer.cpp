@@ -117,9 +117,10 @@ Status EventlogWriter::begin_next_log() {
     TR_TRY(begin_log());
     for (Task& task : timeline_.tasks()) {
         for (const OpenSpan& span : task.spans) {
-            post_span({task.heard_cap, 0}, kStart, task, span);
+            post_span({task.heard_cap, 0}, kStart, task.tid, shown_name(span));
         }
     }
+    for (const auto& [id, span] : async_spans_) post_span({}, kStart, id, shown_name(span));
     return write_out("the header and names of a chunk");
 }
 
@@ -284,17 +285,27 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanBegi
     const Place place = place_of(event, task);
     // Apart from the other message, which is to be the same at begin and end.
     if (!span.values.empty()) post_message(place);
-    post_span(place, kStart, *task, open);
+    post_span(place, kStart, task->tid, shown_name(open));
     task->spans.push_back(std::move(open));
     return WriteStatus::ok;
 }
 
 void EventlogWriter::post_span(const Place& place,
                                std::string_view prefix,
-                               const Task& task,
-                               const OpenSpan& span) {
+                               uint64_t number,
+                               std::string_view name) {
     text_.clear();
-    fmt::format_to(std::back_inserter(text_), "{} {} {}", prefix, task.tid, shown_name(span));
+    fmt::format_to(std::back_inserter(text_), "{} {} {}", prefix, number, name);
+    cut_text();
+    post_message(place);
+}
+
+void EventlogWriter::post_cause(const Place& place,
+                                std::string_view name,
+                                model::SpanEndCause cause) {
+    if (cause == model::SpanEndCause::returned) return;
+    text_.clear();
+    fmt::format_to(std::back_inserter(text_), "{} ended: {}", name, name_of(cause));
     cut_text();
     post_message(place);
 }
@@ -331,12 +342,52 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanEnd&
 void EventlogWriter::end_span(const Place& place, Task& task, model::SpanEndCause cause) {
     const OpenSpan span = std::move(task.spans.back());
     task.spans.pop_back();
-    post_span(place, kStop, task, span);
-    if (cause == model::SpanEndCause::returned) return;
-    text_.clear();
-    fmt::format_to(std::back_inserter(text_), "{} ended: {}", shown_name(span), name_of(cause));
-    cut_text();
-    post_message(place);
+    post_span(place, kStop, task.tid, shown_name(span));
+    post_cause(place, shown_name(span), cause);
+}
+
+// As the spans of threads, under a number of their own.
+WriteStatus EventlogWriter::say(const model::Event& event, const model::AsyncBegin& span) {
+    const Point* point = find_point(span.point);
+    Task* task = event_task(span.thread);
+    if (point == nullptr || task == nullptr || span.values.size() != point->arguments.size() ||
+        async_spans_.contains(span.id)) {
+        return WriteStatus::refused;
+    }
+    compose(point->name, point->arguments, span.values);
+    OpenSpan open{span.point, std::string(span.name)};
+    if (!make_room(log_time(event.time_ns), text_.size() + shown_name(open).size())) {
+        return WriteStatus::no_room;
+    }
+    const Place place = place_of(event, task);
+    if (!span.values.empty()) post_message(place);
+    post_span(place, kStart, span.id, shown_name(open));
+    async_spans_.emplace(span.id, std::move(open));
+    return WriteStatus::ok;
+}
+
+WriteStatus EventlogWriter::say(const model::Event& event, const model::AsyncEnd& span) {
+    const auto found = async_spans_.find(span.id);
+    Task* task = event_task(span.thread);
+    if (found == async_spans_.end() || found->second.point != span.point || task == nullptr) {
+        return WriteStatus::refused;
+    }
+    const Point& point = points_[static_cast<size_t>(span.point)];
+    const bool has_values = !span.values.empty();
+    if (has_values && span.values.size() != point.end_arguments.size()) {
+        return WriteStatus::refused;
+    }
+    compose(point.name, point.end_arguments, span.values);
+    const std::string_view name = shown_name(found->second);
+    if (!make_room(log_time(event.time_ns), text_.size() + 2 * name.size())) {
+        return WriteStatus::no_room;
+    }
+    const Place place = place_of(event, task);
+    if (has_values) post_message(place);
+    post_span(place, kStop, span.id, name);
+    post_cause(place, name, span.cause);
+    async_spans_.erase(found);
+    return WriteStatus::ok;
 }
 
 WriteStatus EventlogWriter::say(const model::Event& event, const model::Counter& counter) {

@@ -9,6 +9,7 @@
 #include "write/eventlog/writer_timeline.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,8 @@ private:
     WriteStatus say(const model::Event& event, const model::Instant& instant);
     WriteStatus say(const model::Event& event, const model::SpanBegin& span);
     WriteStatus say(const model::Event& event, const model::SpanEnd& span);
+    WriteStatus say(const model::Event& event, const model::AsyncBegin& span);
+    WriteStatus say(const model::Event& event, const model::AsyncEnd& span);
     WriteStatus say(const model::Event& event, const model::Counter& counter);
     WriteStatus say(const model::Event& event, const model::Switch& change);
     WriteStatus say(const model::Event& event, const model::Wakeup& wakeup);
@@ -76,10 +79,12 @@ private:
                  std::span<const model::Value> values);
     void cut_text();
     void post_message(const Place& place);
+    // `number` keeps apart what happens at once: a thread, or an asynchronous span's id.
     void post_span(const Place& place,
                    std::string_view prefix,
-                   const Task& task,
-                   const OpenSpan& span);
+                   uint64_t number,
+                   std::string_view name);
+    void post_cause(const Place& place, std::string_view name, model::SpanEndCause cause);
     [[nodiscard]] std::string_view shown_name(const OpenSpan& span) const {
         return span.name.empty() ? points_[static_cast<size_t>(span.point)].name : span.name;
     }
@@ -95,6 +100,7 @@ private:
     Timeline timeline_;
     model::Recording recording_;
     std::vector<Point> points_;
+    std::map<uint64_t, OpenSpan> async_spans_;  // open, by id
     Task idle_;
     WriterCounters counters_;
     std::string text_;  // of the message being written

@@ -3,6 +3,7 @@
 // Names in the string table, and those that the writer itself uses.
 #pragma once
 
+#include "tracer/model/event.h"
 #include "tracer/write/fxt/refs.h"
 #include "tracer/write/fxt/stream.h"
 
@@ -43,7 +44,7 @@ struct OwnNames {
 
     Name tracer, task;  // categories
     Name ended;
-    std::array<Name, 5> end_causes;  // by SpanEndCause
+    std::array<Name, model::kSpanEndCauses> end_causes;  // by SpanEndCause
     Name fork, exec, exit, child_pid, child_tid, path, code;
     Name lost_events, lost, events, count, cpu, cause;
     std::array<Name, 3> loss_causes;  // by LossCause

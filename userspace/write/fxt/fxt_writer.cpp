@@ -63,6 +63,7 @@ Status FxtWriter::begin_chunk() {
     std::fill(loss_lane_end_ns_.begin(), loss_lane_end_ns_.end(), 0);
     const bool is_complete = header.has_value() && write_definitions();
     for (Task& task : tasks_.all()) resume_spans(task);
+    resume_async_spans();
     if (last_clocks_) say_clocks(last_clocks_->time_ns, last_clocks_->reading);
     if (is_complete) return {};
     TR_TRY(stream_.sink().health());
@@ -191,6 +192,18 @@ void FxtWriter::resume_spans(Task& task) {
         const Head head{
             EventType::duration_begin, span.begin_ns, point->category, point->name, 0, span.name};
         span.begin_status = write_event(task, head, none);
+    }
+}
+
+void FxtWriter::resume_async_spans() {
+    for (auto& [id, span] : async_spans_) {
+        const Point* point = find_point(span.point);
+        Task* task = event_task(span.thread);
+        TR_CHECK(point != nullptr && task != nullptr);
+        const ArgumentList none;
+        const Head head{
+            EventType::async_begin, span.begin_ns, point->category, point->name, id, span.name};
+        span.is_begun = write_event(*task, head, none) == WriteStatus::ok;
     }
 }
 
@@ -337,21 +350,9 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
 
     const Point* point = find_point(span.point);
     TR_CHECK(point != nullptr);
-    const Point* described = find_point(event.point);
-    const bool is_repair = event.cause != model::SpanEndCause::returned;
     ArgumentList arguments;
-    WriteStatus status = WriteStatus::ok;
-    if (!(is_repair && event.values.empty()) &&
-        (described == nullptr || !add_values(arguments, described->end_arguments.prepared(),
-                                             event.values, repaired_, counters_.strings_cut))) {
-        status = WriteStatus::refused;
-    }
-    if (is_repair && arguments.is_full()) status = WriteStatus::refused;
-    if (status == WriteStatus::ok) {
-        if (is_repair) {
-            arguments.push(
-                arg(names_.ended, StringRef(names_.end_causes[static_cast<size_t>(event.cause)])));
-        }
+    WriteStatus status = WriteStatus::refused;
+    if (end_arguments(arguments, event.point, event.cause, event.values)) {
         const Head head{
             EventType::duration_end, time_ns, point->category, point->name, 0, span.name};
         status = write_event(*task, head, arguments);
@@ -359,6 +360,72 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::SpanEnd& event) {
     // The begin is in the file, so an end has to come, with whatever can be said of it.
     if (status != WriteStatus::ok)
         task->owed_ends.push_back({time_ns, span.point, std::move(span.name)});
+    return status;
+}
+
+bool FxtWriter::end_arguments(ArgumentList& out,
+                              model::PointIndex point,
+                              model::SpanEndCause cause,
+                              std::span<const model::Value> values) {
+    const bool is_repair = cause != model::SpanEndCause::returned;
+    if (!(is_repair && values.empty())) {
+        const Point* described = find_point(point);
+        if (described == nullptr || !add_values(out, described->end_arguments.prepared(), values,
+                                                repaired_, counters_.strings_cut)) {
+            return false;
+        }
+    }
+    if (!is_repair) return true;
+    if (out.is_full()) return false;
+    out.push(arg(names_.ended, StringRef(names_.end_causes[static_cast<size_t>(cause)])));
+    return true;
+}
+
+// An id that is open again would nest with itself.
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::AsyncBegin& event) {
+    const Point* point = find_point(event.point);
+    Task* task = event_task(event.thread);
+    ArgumentList arguments;
+    if (point == nullptr || task == nullptr || async_spans_.contains(event.id) ||
+        !add_values(arguments, point->arguments.prepared(), event.values, repaired_,
+                    counters_.strings_cut)) {
+        return WriteStatus::refused;
+    }
+    const Head head{
+        EventType::async_begin, time_ns, point->category, point->name, event.id, event.name};
+    const WriteStatus status = write_event(*task, head, arguments);
+    if (status == WriteStatus::ok) {
+        async_spans_[event.id] = {time_ns, event.point, event.thread, true,
+                                  std::string(event.name)};
+    }
+    return status;
+}
+
+// Readers close the span whose id, category and name an end repeats. One without room is not
+// written and the span stays open: the event may come again.
+WriteStatus FxtWriter::say(uint64_t time_ns, const model::AsyncEnd& event) {
+    const auto found = async_spans_.find(event.id);
+    if (found == async_spans_.end() || time_ns < found->second.begin_ns) {
+        return WriteStatus::refused;
+    }
+    const AsyncSpan span = found->second;
+    Task* task = event_task(event.thread);
+    if (task == nullptr) task = event_task(span.thread);
+    const Point* point = find_point(span.point);
+    TR_CHECK(task != nullptr && point != nullptr);
+    WriteStatus status = WriteStatus::refused;
+    if (span.is_begun) {
+        ArgumentList arguments;
+        if (!end_arguments(arguments, span.point, event.cause, event.values)) {
+            // Its begin is in the file, so an end has to come.
+            arguments = {};
+        }
+        const Head head{EventType::async_end, time_ns,  point->category,
+                        point->name,          event.id, span.name};
+        status = write_event(*task, head, arguments);
+        if (status == WriteStatus::no_room) return status;
+    }
+    async_spans_.erase(found);
     return status;
 }
 

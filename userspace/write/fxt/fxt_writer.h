@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tracer::fxt {
@@ -80,7 +81,15 @@ private:
     WriteStatus say(uint64_t time_ns, const model::Instant& event);
     WriteStatus say(uint64_t time_ns, const model::SpanBegin& event);
     WriteStatus say(uint64_t time_ns, const model::SpanEnd& event);
+    WriteStatus say(uint64_t time_ns, const model::AsyncBegin& event);
+    WriteStatus say(uint64_t time_ns, const model::AsyncEnd& event);
     WriteStatus say(uint64_t time_ns, const model::Counter& event);
+    // The arguments of an end: values, if they are the point's, and why it ended, if it is a
+    // repair. False: they do not fit.
+    [[nodiscard]] bool end_arguments(ArgumentList& out,
+                                     model::PointIndex point,
+                                     model::SpanEndCause cause,
+                                     std::span<const model::Value> values);
     // Instants and begins of spans.
     WriteStatus write_point(EventType type,
                             uint64_t time_ns,
@@ -161,6 +170,7 @@ private:
     [[nodiscard]] bool make_current(Task& task);
     [[nodiscard]] bool write_owed_ends(Task& task);
     void resume_spans(Task& task);
+    void resume_async_spans();
 
     WriteStatus write_event(Task& task, const Head& head, const ArgumentList& arguments);
     // The same once the task is current.
@@ -174,6 +184,15 @@ private:
     const SchedulingArguments scheduling_;
     TaskBook tasks_;
     std::vector<Point> points_;
+    // Begun in the file and not ended, by id.
+    struct AsyncSpan {
+        uint64_t begin_ns;
+        model::PointIndex point;
+        model::ThreadIndex thread;
+        bool is_begun;     // in this chunk
+        std::string name;  // empty: the point's
+    };
+    std::unordered_map<uint64_t, AsyncSpan> async_spans_;
     std::vector<Cpu> cpus_;
     std::vector<uint64_t> loss_lane_end_ns_;  // by CPU: slices of a lane must not overlap
     uint64_t lost_events_ = 0;

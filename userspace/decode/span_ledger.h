@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of spans: how long they took and why they ended, by point, and the ids of those with
+// tracks of their own. Kept in one place because spans are paired in two (SpanStacks by thread,
+// KeyedSpans by key).
+#pragma once
+
+#include "capture/probe_definition.h"
+#include "decode/duration_histogram.h"
+#include "tracer/model/event.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+struct DecoderCounters;
+
+// Of one point. Durations are those from a begin to an event that ends the span (`returned`,
+// `until`); how long the others took is not known.
+struct SpanTally {
+    std::string name;
+    std::string spec;  // the texts of its probes, as -e takes them
+    DurationHistogram durations;
+    std::array<uint64_t, model::kSpanEndCauses> ends{};  // by SpanEndCause; `crossed` unused
+    uint64_t orphan_ends = 0;
+    // Ended after what was around them on their thread's track: by then they were closed there.
+    uint64_t crossed = 0;
+    uint64_t key_missing = 0;   // hits whose key could not be read
+    uint64_t beyond_limit = 0;  // begins without room: too deep, or too many open keys
+};
+
+class SpanLedger {
+public:
+    // Borrows the counters, whose sums over all points it keeps.
+    explicit SpanLedger(DecoderCounters& counters) : counters_(counters) {}
+
+    // In the order of their indices.
+    void add(const model::Point& point);
+    void add(const ProbeDefinition& probe);
+
+    // A span that was begun in the trace has ended. Of a repair `end_ns` says nothing.
+    void ended(model::PointIndex point,
+               model::SpanEndCause cause,
+               uint64_t begin_ns,
+               uint64_t end_ns);
+    void orphan_end(model::PointIndex point);
+    void crossed(model::PointIndex point);
+    void key_missing(model::PointIndex point);
+    void key_beyond_limit(model::PointIndex point);
+    void too_deep(model::PointIndex point);
+
+    [[nodiscard]] uint64_t new_id() { return ++last_id_; }
+
+    // Of all points that are spans.
+    [[nodiscard]] std::vector<SpanTally> tallies() const;
+
+private:
+    struct Entry {
+        bool is_span = false;
+        SpanTally tally;
+        std::string begin_spec;
+        std::string end_spec;
+        std::string until_specs;
+    };
+
+    [[nodiscard]] SpanTally& tally(model::PointIndex point) {
+        return entries_[static_cast<size_t>(point)].tally;
+    }
+
+    DecoderCounters& counters_;
+    std::vector<Entry> entries_;  // by point
+    // Beyond every thread id (Linux: 2^22), which formats use in the same place.
+    uint64_t last_id_ = uint64_t{1} << 22;
+};
+
+}  // namespace tracer
