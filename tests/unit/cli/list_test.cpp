@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 #include "probe/probe_spec.h"
+#include "unit/symbol/elf_builder.h"
+#include "unit/symbol/foreign_elf.h"
 
 #include <filesystem>
 #include <sstream>
 
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 extern "C" __attribute__((used, noinline)) void listed_by_the_test() {
     asm volatile("");
@@ -17,12 +21,15 @@ namespace {
 struct Listed {
     Result<int> status;
     std::string text;
+    std::string remarks;  // standard error
 };
 
 Listed list(const ListCommand& command) {
     ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     auto status = run_list(command);
-    return {std::move(status), ::testing::internal::GetCapturedStdout()};
+    auto text = ::testing::internal::GetCapturedStdout();
+    return {std::move(status), std::move(text), ::testing::internal::GetCapturedStderr()};
 }
 
 TEST(List, PrintsAnAbsolutePathForARelativeFile) {
@@ -67,6 +74,29 @@ TEST(List, AFileThatWasNamedIsNotPassedOver) {
     ASSERT_FALSE(listed.status.has_value());
     EXPECT_EQ(exit_status(listed.status.error().code), 4);
     EXPECT_NE(listed.status.error().what.find("not an ELF file"), std::string::npos);
+}
+
+TEST(List, ShowsProbesOfOtherMachinesAndSaysSo) {
+    test::TemporaryFolder folder;
+    const auto program = test::ForeignElf(EM_AARCH64, false)
+                             .note("start", "-4@[sp, 8] 8@x0", test::ForeignElf::kCode)
+                             .build();
+    const auto path = test::write_file(folder.path(), "app", program);
+    const auto listed = list({.file = path});
+    ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
+    EXPECT_EQ(listed.text, "usdt:" + path + ":app:start(arg0:s32, arg1:u64)\n");
+    EXPECT_NE(listed.remarks.find("files of other machines"), std::string::npos);
+    const auto row = nlohmann::json::parse(list({.file = path, .json = true}).text);
+    EXPECT_EQ(row.at("remark"), "not of this machine but of aarch64: cannot be attached");
+}
+
+TEST(List, SaysThatAForeignFileHasNoProbes) {
+    test::TemporaryFolder folder;
+    const auto path =
+        test::write_file(folder.path(), "app", test::ForeignElf(EM_386, true).build());
+    const auto listed = list({.file = path});
+    ASSERT_FALSE(listed.status.has_value());
+    EXPECT_NE(listed.status.error().what.find("another machine (i386)"), std::string::npos);
 }
 
 }  // namespace
