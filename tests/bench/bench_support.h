@@ -68,6 +68,7 @@ private:
 // The benchmarks; each prints its table and its goals.
 void run_drain_bench(int rounds);
 void run_hit_bench(int rounds);
+void run_site_bench(int rounds);
 void run_switch_bench(int rounds);
 void run_saturation_bench(int runs);
 void run_attach_bench(int rounds);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tracer_bench [drain|hit|switch|saturation|attach] [--rounds N]: prints ratios; see README.md.
+// tracer_bench [drain|hit|sites|switch|saturation|attach] [--rounds N]: prints ratios; see
+// README.md.
 #include "bench_support.h"
 
 #include <cstdlib>
@@ -32,6 +33,7 @@ int main(int argument_count, char** arguments) {
     using namespace tracer::bench;
     const Bench benches[] = {{"drain", run_drain_bench, 7},
                              {"hit", run_hit_bench, 7},
+                             {"sites", run_site_bench, 7},
                              {"switch", run_switch_bench, 21},
                              {"saturation", run_saturation_bench, 10},
                              {"attach", run_attach_bench, 5}};

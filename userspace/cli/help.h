@@ -30,6 +30,7 @@ Probes:
   u:PATH:symbol[+off]           a function's entry        ur:PATH:symbol   its return
   u:PATH:0x4011d0               an address of the file, for stripped ones
   span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
+  (returns of Go, C++ and Rust functions are caught on their ret instructions)
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
   BEGIN ~~ END [until OTHER, ...]  a span from one probe to another, matched by thread, or by

@@ -56,7 +56,7 @@ std::string CompileWarnings::single_stepped_line() const {
     }
     const size_t count = single_stepped_.size();
     auto line = fmt::format(
-        "{} probe{} on instructions that the kernel single-steps, about 15 times dearer in a "
+        "{} probe{} on instructions that the kernel single-steps, 3 to 15 times dearer in a "
         "virtual machine{}: {}",
         count, count == 1 ? " is" : "s are", count > kToldMax ? ", among them" : "",
         fmt::join(names, ", "));

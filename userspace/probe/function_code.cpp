@@ -10,6 +10,7 @@
 #include <Zydis/Zydis.h>
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,6 +100,7 @@ private:
             }
             starts_.push_back(address);
             take(address);
+            follow_table();
             offset += instructions_.bytes();
         }
     }
@@ -129,7 +131,28 @@ private:
         const bool is_table = operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
                               operand.mem.index != ZYDIS_REGISTER_NONE && operand.mem.scale == 8;
         if (has_tables_elsewhere_ && is_table) return;
+        const bool is_table_of_offsets =
+            operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == table_jump_;
+        if (is_table_of_offsets) return;
         refuse("has a jump through a table or pointer", address);
+    }
+
+    // movslq (TABLE,INDEX,4), X; add TABLE, X; jmp *X. No call of a pointer looks like that.
+    void follow_table() {
+        const auto& into = instructions_.operand(0);
+        const auto& from = instructions_.operand(1);
+        const bool is_register = into.type == ZYDIS_OPERAND_TYPE_REGISTER;
+        const auto loaded = std::exchange(table_offset_, ZYDIS_REGISTER_NONE);
+        table_jump_ = ZYDIS_REGISTER_NONE;
+        if (!is_register) return;
+        if (instructions_.mnemonic() == ZYDIS_MNEMONIC_MOVSXD) {
+            const bool is_indexed = from.type == ZYDIS_OPERAND_TYPE_MEMORY && from.mem.scale == 4 &&
+                                    from.mem.index != ZYDIS_REGISTER_NONE;
+            if (is_indexed) table_offset_ = into.reg.value;
+        } else if (instructions_.mnemonic() == ZYDIS_MNEMONIC_ADD && into.reg.value == loaded &&
+                   from.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+            table_jump_ = loaded;
+        }
     }
 
     // A jump into the middle of an instruction says that the reading went astray.
@@ -150,6 +173,8 @@ private:
     FunctionCode result_;
     std::vector<uint64_t> starts_;
     std::vector<Jump> jumps_;
+    ZydisRegister table_offset_ = ZYDIS_REGISTER_NONE;  // holds an entry of a jump table
+    ZydisRegister table_jump_ = ZYDIS_REGISTER_NONE;    // holds the place that it leads to
 };
 
 // cmp 0x10(%r14), with rsp or r12.

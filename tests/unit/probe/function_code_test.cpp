@@ -45,6 +45,22 @@ TEST(FunctionCode, BelievesJumpTablesOfGoOnly) {
     EXPECT_NE(read({0xff, 0x60, 0x10, 0xc3}, true).obstacle, "") << "jmp *0x10(%rax)";
 }
 
+TEST(FunctionCode, BelievesTablesOfOffsetsOfAnyCompiler) {
+    const std::vector<uint8_t> load = {0x48, 0x63, 0x04, 0x82};        // movslq (%rdx,%rax,4),%rax
+    const std::vector<uint8_t> add = {0x48, 0x01, 0xd0};               // add %rdx,%rax
+    const std::vector<uint8_t> jump = {0x3e, 0xff, 0xe0, 0x90, 0xc3};  // notrack jmp *%rax
+    const auto join = [](std::vector<std::vector<uint8_t>> parts) {
+        std::vector<uint8_t> code;
+        for (const auto& part : parts) code.insert(code.end(), part.begin(), part.end());
+        return code;
+    };
+    EXPECT_EQ(read(join({load, add, jump})).obstacle, "");
+    EXPECT_NE(read(join({load, jump})).obstacle, "");
+    EXPECT_NE(read(join({add, jump})).obstacle, "");
+    EXPECT_NE(read(join({load, add, {0x90}, jump})).obstacle, "");
+    EXPECT_NE(read(join({load, add, {0xff, 0xe2, 0xc3}})).obstacle, "") << "jmp *%rdx";
+}
+
 TEST(FunctionCode, CutCodeIsAnObstacleOrHasNoRet) {
     const std::vector<uint8_t> whole = {0x48, 0x83, 0xec, 0x08, 0xe8, 0,    0,
                                         0,    0,    0x48, 0x83, 0xc4, 0x08, 0xc3};
