@@ -86,8 +86,9 @@ std::vector<NamedFunction> find_functions(const SymbolTable& symbols,
     std::vector<NamedFunction> exact;
     std::vector<NamedFunction> alike;
     for (const auto& symbol : symbols.functions()) {
-        const bool may_fit = first_word.empty() || symbol.name == pattern ||
-                             symbol.name.find(first_word) != std::string::npos;
+        const bool may_fit =
+            first_word.empty() || symbol.name == pattern ||
+            (symbol.name.starts_with('_') && symbol.name.find(first_word) != std::string::npos);
         if (!may_fit) continue;
         auto function = name_function(symbol, context);
         if (has_name(function, pattern, tight_pattern)) {

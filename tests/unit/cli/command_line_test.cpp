@@ -185,5 +185,23 @@ TEST(CommandLine, DoctorTakesJson) {
     EXPECT_TRUE(std::get<DoctorCommand>(*command).json);
 }
 
+TEST(CommandLine, ExplainTakesProbesAndWhereToLook) {
+    const std::vector<std::string> words = {"explain", "-e",     "u:app:f",     "-p",
+                                            "1,2",     "--json", "--debuginfod"};
+    const auto command = parse_command_line(words);
+    ASSERT_TRUE(command) << command.error().what;
+    const auto& explain = std::get<ExplainCommand>(*command);
+    EXPECT_EQ(explain.probes, std::vector<std::string>{"u:app:f"});
+    EXPECT_EQ(explain.ids, (std::vector<uint32_t>{1, 2}));
+    EXPECT_TRUE(explain.json && explain.debuginfod);
+    const std::vector<std::string> with_command = {"explain", "-e", "u:app:f", "--", "./app", "-e"};
+    const auto program = parse_command_line(with_command);
+    ASSERT_TRUE(program) << program.error().what;
+    EXPECT_EQ(std::get<ExplainCommand>(*program).command,
+              (std::vector<std::string>{"./app", "-e"}));
+    usage_error({"explain"});
+    usage_error({"explain", "-e", "u:app:f", "-p", "1", "--", "./app"});
+}
+
 }  // namespace
 }  // namespace tracer

@@ -42,6 +42,18 @@ TEST(List, PrintsAnAbsolutePathForARelativeFile) {
     EXPECT_EQ(listed.text, "u:" + self.string() + ":listed_by_the_test\n");
 }
 
+TEST(List, FindsFunctionsByTheNameInTheSource) {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto listed = list({.file = self, .pattern = "tracer::run_list"});
+    ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
+    EXPECT_EQ(listed.text, "u:" + self +
+                               ":_ZN6tracer8run_listERKNS_11ListCommandE  # "
+                               "tracer::run_list(tracer::ListCommand const&)\n");
+    const auto spec = parse_probe_spec(listed.text.substr(0, listed.text.size() - 1));
+    ASSERT_TRUE(spec) << spec.error().what;
+    EXPECT_EQ(spec->name, "_ZN6tracer8run_listERKNS_11ListCommandE");
+}
+
 TEST(List, TakesTheBareNameOfAMappedFile) {
     const auto listed = list({.file = "libc.so.6", .pattern = "malloc"});
     ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;

@@ -50,6 +50,7 @@ TEST(ProbeSpec, ReadsEveryKind) {
     EXPECT_EQ(function.name, "handle");
     EXPECT_EQ(function.symbol_offset, 0x1fu);
     EXPECT_EQ(parse("u:app:f+12").symbol_offset, 12u);
+    EXPECT_EQ(parse("u:app:0x4011d0").name, "0x4011d0");
     EXPECT_EQ(parse("ur:libc.so.6:malloc").kind, ProbeKind::uretprobe);
     EXPECT_EQ(parse("span:app:work*").kind, ProbeKind::span);
     auto tracepoint = parse("t:sched:sched_switch");
@@ -162,6 +163,18 @@ TEST(ProbeSpec, RefusesTooMuch) {
     EXPECT_THAT(refusal("usdt:a:b(arg01)"), HasSubstr("expected arg0"));
     EXPECT_THAT(refusal("u:app"), HasSubstr("expected u:PATH:symbol"));
     EXPECT_THAT(refusal("u"), HasSubstr("expected ':'"));
+}
+
+TEST(ProbeSpec, WhatListPrintsBehindAProbeIsPassedOver) {
+    const auto spec = parse_probe_spec("usdt:app:start(arg0:u32)  # 3 sites, semaphore (\"");
+    ASSERT_TRUE(spec) << spec.error().what;
+    EXPECT_EQ(spec->text, "usdt:app:start(arg0:u32)");
+    EXPECT_EQ(spec->args.size(), 1u);
+    // Neither in quotes nor inside of a word.
+    EXPECT_EQ(parse_probe_spec("u:app:\"operator #\"")->name, "operator #");
+    EXPECT_EQ(parse_probe_spec("u:app:a#b")->name, "a#b");
+    EXPECT_FALSE(parse_probe_spec("# nothing"));
+    EXPECT_FALSE(parse_probe_spec(" # nothing"));
 }
 
 }  // namespace

@@ -171,6 +171,31 @@ TEST(RealBinaries, FunctionLinesCompile) {
     EXPECT_EQ(plan->points[0].category, "libstdc++.so.6");
 }
 
+// As they are printed, comments and all.
+TEST(RealBinaries, EveryLineOfAListIsAProbe) {
+    for (const auto* path : {kPython, "/usr/lib/x86_64-linux-gnu/libfmt.so.9",
+                             "/usr/lib/x86_64-linux-gnu/libz.so.1", "/proc/self/exe"}) {
+        if (::access(path, R_OK) != 0) continue;
+        TargetFiles files;
+        files.add_file({path, path});
+        // Some of our own: it has ten thousand.
+        const size_t step = std::string_view(path) == "/proc/self/exe" ? 200 : 1;
+        size_t lines = 0;
+        std::vector<ProbeSpec> specs;
+        static_cast<void>(list_probes(files, {}, [&](const ListedProbe& probe) {
+            const auto line = annotated_line(probe);
+            auto spec = parse_probe_spec(line);
+            ASSERT_TRUE(spec) << line << ": " << spec.error().what;
+            if (lines++ % step == 0) specs.push_back(std::move(*spec));
+        }));
+        EXPECT_GT(specs.size(), 30u) << path;
+        CompileOptions options;
+        options.allow_nop5 = true;
+        const auto plan = compile_probes(specs, files, options);
+        EXPECT_TRUE(plan) << path << ": " << plan.error().what;
+    }
+}
+
 TEST(RealBinaries, OwnProcessIsSearched) {
     const pid_t pid = ::getpid();
     auto files = TargetFiles::of_processes({&pid, 1});

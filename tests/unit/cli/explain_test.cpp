@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+extern "C" __attribute__((used, noinline)) void explained_by_the_test() {
+    asm volatile("");
+}
+
+namespace tracer {
+namespace {
+
+std::string own_probe() {
+    return "u:" + std::filesystem::read_symlink("/proc/self/exe").string() +
+           ":explained_by_the_test(n=arg0:u32)";
+}
+
+std::string explain(const ExplainCommand& command) {
+    ::testing::internal::CaptureStdout();
+    const auto status = run_explain(command);
+    auto text = ::testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(status) << status.error().what;
+    return text;
+}
+
+TEST(Explain, PrintsThePlanWithoutAttaching) {
+    const auto text = explain({.probes = {own_probe()}});
+    EXPECT_NE(text.find(own_probe() + "\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("push %rbp  (push)"), std::string::npos) << text;
+    EXPECT_NE(text.find("n: u32 = low 4 bytes of rdi"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 probe, 1 site; nothing was attached"), std::string::npos) << text;
+}
+
+TEST(Explain, PrintsOneLineOfJson) {
+    const auto text = explain({.probes = {own_probe()}, .json = true});
+    EXPECT_EQ(text.find('\n'), text.size() - 1);
+    const auto json = nlohmann::json::parse(text);
+    const auto& site = json.at("probes").at(0).at("sites").at(0);
+    EXPECT_EQ(site.at("class"), "push");
+    EXPECT_EQ(site.at("symbol"), "explained_by_the_test");
+    EXPECT_FALSE(site.at("return"));
+    EXPECT_EQ(site.at("arguments").at(0).at("type"), "u32");
+    EXPECT_TRUE(json.at("warnings").empty());
+}
+
+TEST(Explain, TakesTheBareNameOfAMappedFile) {
+    const auto text = explain({.probes = {"u:unit_cli:explained_by_the_test"}});
+    EXPECT_NE(text.find("explained_by_the_test"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace tracer
