@@ -6,6 +6,8 @@
 #include "probe/kernel_recorder.h"
 #include "probe/probe_compiler.h"
 #include "support/recording_writer.h"
+#include "symbol/dwarf_function.h"
+#include "symbol/elf_file.h"
 #include "symbol/tracefs.h"
 
 #include <algorithm>
@@ -22,6 +24,19 @@
 #include <gtest/gtest.h>
 
 extern "C" {
+enum ArgumentTestKind { kArgumentTestPlain, kArgumentTestOdd = 7 };
+struct ArgumentTestNode {
+    int32_t number;
+    double real;
+    char name[8];
+    const ArgumentTestNode* next;
+    const char* text;
+};
+__attribute__((noinline)) int argument_test_visit(const ArgumentTestNode* node,
+                                                  ArgumentTestKind kind) {
+    asm volatile("" : : "r"(node), "r"(kind) : "memory");
+    return -static_cast<int>(kind);
+}
 __attribute__((noinline)) void argument_test_take(const void* first, uint64_t second) {
     asm volatile("" : : "r"(first), "r"(second) : "memory");
 }
@@ -277,6 +292,23 @@ TEST_F(ArgumentTest, WalksReadMembersOfTheirTypes) {
                 ElementsAre("[-7, 200, 2.5, '8bytesin', 0xfffffff9, 1]", "[?, ?, ?, ?, ?, 2]",
                             "[?, ?, ?, ?, ?, 3]"));
     EXPECT_EQ(retried, 0u) << "behind a null pointer nothing is ever found: no second try";
+}
+
+TEST_F(ArgumentTest, NamesAndTypesComeFromDebugInformation) {
+    const auto self = ElfFile::open("/proc/self/exe");
+    ASSERT_TRUE(self) << self.error().what;
+    if (!DwarfInfo::open(*self)) GTEST_SKIP() << "this test was built without -g";
+    const ArgumentTestNode last{-7, 2.5, "last", nullptr, "at the end"};
+    const ArgumentTestNode first{1, 0.5, {'8', 'b', 'y', 't', 'e', 's', 'i', 'n'}, &last, nullptr};
+    const auto visit = [&] {
+        argument_test_visit(&first, kArgumentTestOdd);
+        argument_test_visit(&last, kArgumentTestPlain);
+    };
+    EXPECT_THAT(record("u:/proc/self/exe:argument_test_visit(arg:node->number, arg:node->name, "
+                       "r=arg:node->next->real, t=arg:node->next->text, arg:kind)",
+                       visit),
+                ElementsAre("[1, '8bytesin', 2.5, 'at the end', 7]", "[-7, 'last', ?, ?, 0]"));
+    EXPECT_THAT(record("ur:/proc/self/exe:argument_test_visit", visit), ElementsAre("[-7]", "[0]"));
 }
 
 TEST_F(ArgumentTest, TracepointsReadCountedTextOfTheCaller) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ public:
         : spec_(spec), context_(context) {}
 
     Status run() {
+        TR_ASSIGN(condition_, ConditionCompiler::make(spec_, context_.options));
         TR_ASSIGN(const auto targets, find_files(spec_, context_.targets));
         for (const auto& target : targets) {
             TR_ASSIGN(auto* file, context_.files.open(target));
@@ -43,9 +45,10 @@ public:
         }
         if (found_.empty() && left_out_ > 0) return refuse_nothing_left(spec_, context_);
         if (found_.empty()) return not_found();
-        TR_TRY(choose_arguments());
-        TR_TRY(choose_clauses());
-        for (auto& [name, sites] : found_) add_probe(name.first, name.second, std::move(sites));
+        warn_of_unnamed();
+        for (auto& [name, sites] : found_) {
+            TR_TRY(add_probe(name.first, name.second, std::move(sites)));
+        }
         return {};
     }
 
@@ -82,7 +85,7 @@ private:
     }
 
     // An address instead of a symbol: for stripped files.
-    Status search_address(const ProbeFile& file,
+    Status search_address(ProbeFile& file,
                           const SymbolTable& symbols,
                           const ReturnWays& ways,
                           uint64_t address) {
@@ -122,7 +125,7 @@ private:
             fmt::format("{}: arguments are read as they lie at the function's entry", spec_.text));
     }
 
-    Status add_site(const ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
+    Status add_site(ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
         const auto& function = *found.named.symbol;
         if (catches_return() && found.way.sites.empty() && file.elf().has_cxx_exceptions()) {
             context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
@@ -136,10 +139,13 @@ private:
         if (site.is_goroutine) TR_TRY(check_goroutine_arguments());
         if (site.is_goroutine) TR_TRY(check_goroutine_clauses());
         if (spec_.symbol_offset == 0) site.file_offset += ways.entry_offset(function);
+        TR_ASSIGN(const bool is_kept, choose_arguments(file, found.named, site));
+        if (!is_kept) return {};
+        if (site.is_goroutine) place_as_in_go(found.named.name.bare, site);
         tell_of_cost(file, function, site);
         found_[{std::string(base_name(site.file.shown_path)),
                 found.named.name.bare + offset_text()}]
-            .push_back(site);
+            .push_back(std::move(site));
         return {};
     }
 
@@ -160,6 +166,12 @@ private:
 
     // The goroutine takes more of a record's slots than a thread does.
     Status check_goroutine_arguments() const {
+        for (const auto& arg : spec_.args) {
+            if (!arg.is_parameter) continue;
+            return fail_at(spec_.text, arg.text_offset, arg.operand.size(),
+                           "arguments of Go's functions are known by number only",
+                           "arg0 to arg5 are the first six words of its arguments");
+        }
         constexpr size_t kRoom = TR_ARGS_MAX - hidden_slots(HitRole::goroutine_span_begin);
         if (spec_.kind != ProbeKind::span || spec_.args.size() <= kRoom) return {};
         return fail_at(spec_.text, spec_.args[kRoom].text_offset, spec_.args[kRoom].operand.size(),
@@ -320,48 +332,85 @@ private:
                     nearest_hint());
     }
 
-    Status choose_arguments() {
+    // Those of one function: by name and by type they are its own.
+    // False: its condition cannot be asked there, and a wildcard found it.
+    Result<bool> choose_arguments(ProbeFile& file, const NamedFunction& function, ProbeSite& site) {
+        const bool is_default_return = !spec_.has_args && spec_.kind == ProbeKind::uretprobe;
+        const bool is_pattern = has_wildcard(spec_.name);
         auto args = spec_.args;
-        if (!spec_.has_args && spec_.kind == ProbeKind::uretprobe) {
-            args.push_back({"ret", "ret", ArgType::s64, 0});
+        if (is_default_return) {
+            // To ask for each of thousands would take seconds.
+            const auto type = is_pattern ? ArgType::s64 : ArgType::automatic;
+            args.push_back({"ret", "ret", type, 0});
         }
+        auto asked = args;
+        for (const auto& term : spec_.clauses.condition) {
+            if (term.source == ConditionSource::operand) asked.push_back(term.operand);
+        }
+        std::optional<FunctionArguments> known;
+        // Go's own calling convention is not what is read of debug information.
+        if (!site.is_goroutine) {
+            TR_ASSIGN(known, known_arguments(file, *function.symbol, asked));
+        }
+        const FunctionArguments* const names = known ? &*known : nullptr;
+        const bool is_void = known && known->return_type.form == DwarfForm::none;
+        if (is_default_return && is_void) args.clear();
         for (const auto& arg : args) {
-            TR_ASSIGN(auto argument, argument_of_function(spec_, arg));
-            auto& list = arg.operand == "ret" ? return_arguments_ : arguments_;
-            list.push_back(std::move(argument));
+            auto argument = argument_of_function(spec_, arg, names);
+            if (!argument && !is_pattern) return tl::unexpected(std::move(argument).error());
+            if (!argument) unnamed_.push_back(function.name.bare);
+            const bool is_return = arg.operand == "ret" && !arg.is_parameter;
+            auto& list =
+                is_return && spec_.kind == ProbeKind::span ? site.return_arguments : site.arguments;
+            list.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
-        return {};
+        return add_condition(
+            spec_, *condition_,
+            [&](const ArgSpec& arg) { return argument_of_function(spec_, arg, names); },
+            probe_text(spec_, {}, function.name.bare), context_, site);
     }
 
-    // The same for every function: registers are.
-    Status choose_clauses() {
-        const bool is_span = spec_.kind == ProbeKind::span;
-        std::vector<std::string> labels;
-        for (const auto& argument : catches_return() && !is_span ? return_arguments_ : arguments_) {
-            labels.push_back(argument.label);
+    // What debug information tells of a function: looked for only when an argument is named by it,
+    // or has a type that it may give.
+    Result<std::optional<FunctionArguments>> known_arguments(ProbeFile& file,
+                                                             const FunctionSymbol& function,
+                                                             const std::vector<ArgSpec>& args) {
+        const bool needs_names = std::ranges::any_of(args, [](const ArgSpec& arg) {
+            return arg.is_parameter || std::ranges::any_of(arg.length, &ArgSpec::is_parameter);
+        });
+        const bool wants_types = std::ranges::any_of(
+            args, [](const ArgSpec& arg) { return arg.type == ArgType::automatic; });
+        if (!needs_names && !wants_types) return std::nullopt;
+        const auto info = file.debug_info();
+        if (!info && !needs_names) return std::nullopt;
+        if (!info) {
+            return fail(info.error().code, fmt::format("arguments by name: {}", info.error().what),
+                        info.error().hint);
         }
-        TR_ASSIGN(shown_name_, compile_name(spec_, labels));
-        TR_ASSIGN(const auto condition, ConditionCompiler::make(spec_, context_.options));
-        TR_ASSIGN(condition_, condition.at_site([&](const ArgSpec& arg) {
-            return argument_of_function(spec_, arg);
-        }));
-        return {};
+        auto known = (*info)->function_at(function.vaddr);
+        if (known) return std::move(*known);
+        if (!needs_names || has_wildcard(spec_.name)) return std::nullopt;
+        return tl::unexpected(std::move(known).error());
     }
 
-    void add_probe(const std::string& category,
-                   const std::string& name,
-                   std::vector<ProbeSite> sites) {
-        const bool is_span = spec_.kind == ProbeKind::span;
-        for (auto& site : sites) {
-            site.arguments = catches_return() && !is_span ? return_arguments_ : arguments_;
-            if (is_span) site.return_arguments = return_arguments_;
-            if (site.is_goroutine) place_as_in_go(name, site);
-            site.condition = condition_;
-        }
+    // A wildcard's functions differ: the argument is missing in those that do not have it.
+    void warn_of_unnamed() const {
+        if (unnamed_.empty()) return;
+        context_.builder.warn(fmt::format(
+            "{}: {} argument{} missing, as of {}: no such parameter, or not of that form",
+            spec_.text, unnamed_.size(), unnamed_.size() == 1 ? " is" : "s are", unnamed_.front()));
+    }
+
+    Status add_probe(const std::string& category,
+                     const std::string& name,
+                     std::vector<ProbeSite> sites) {
         const auto symbol = std::string_view(name).substr(0, name.size() - offset_text().size());
         auto identity = identity_of_probe(spec_, category, name, probe_text(spec_, {}, symbol));
-        identity.shown_name = shown_name_;
+        std::vector<std::string> labels;
+        for (const auto& argument : sites.front().arguments) labels.push_back(argument.label);
+        TR_ASSIGN(identity.shown_name, compile_name(spec_, labels));
         context_.builder.add(std::move(identity), std::move(sites));
+        return {};
     }
 
     void place_as_in_go(const std::string& name, ProbeSite& site) const {
@@ -381,10 +430,8 @@ private:
     std::map<std::pair<std::string, std::string>, std::vector<ProbeSite>> found_;
     std::set<ProbeFile*> searched_;
     std::map<uint64_t, std::string> return_harms_;  // of the file that is searched, by file offset
-    std::vector<ProbeArgument> arguments_;
-    std::vector<ProbeArgument> return_arguments_;
-    std::vector<NamePiece> shown_name_;
-    std::vector<tr_term> condition_;
+    std::optional<ConditionCompiler> condition_;
+    std::vector<std::string> unnamed_;  // functions, once for each argument that is missing
     size_t functions_seen_ = 0;
     size_t left_out_ = 0;
 };

@@ -33,8 +33,8 @@ struct FunctionCode {
 // Decodes the parts one instruction after another. That is right where code holds nothing but
 // instructions, which is checked: all bytes decode, and every jump leads to an instruction's first
 // byte. A jump table of offsets, as GCC and clang make them for a switch in code that can be moved,
-// is known by its three instructions. `has_tables_elsewhere`: an indexed jump through memory is one to a place in the function
-// (Go, whose linker puts jump tables into read-only data).
+// is known by its three instructions. `has_tables_elsewhere`: an indexed jump through memory is one
+// to a place in the function (Go, whose linker puts jump tables into read-only data).
 [[nodiscard]] FunctionCode read_function_code(std::span<const CodePart> parts,
                                               bool has_tables_elsewhere);
 

@@ -5,6 +5,7 @@
 #include "probe/probe_argument.h"
 
 #include "probe/caret.h"
+#include "probe/parameter_walk.h"
 
 #include <algorithm>
 #include <array>
@@ -192,12 +193,6 @@ Status add_op(const ProbeSpec& spec, const ArgSpec& wanted, const tr_op& op, tr_
     return {};
 }
 
-uint8_t loaded_bytes(ArgType type) {
-    if (const auto integer = integer_of(type)) return integer->bytes;
-    if (type == ArgType::boolean) return 1;
-    return type == ArgType::f32 ? 4 : 8;
-}
-
 // Adds what the operand loads from behind its place.
 Status walk(const ProbeSpec& spec, const ArgSpec& wanted, Place& place) {
     if (wanted.walk.empty() && wanted.addend == 0) return {};
@@ -264,7 +259,7 @@ Result<Place> place_of_length(const ArgSpec& wanted, PlaceOf&& place_of) {
 
 Status refuse_float(const ProbeSpec& spec, const ArgSpec& wanted) {
     if (wanted.type != ArgType::f32 && wanted.type != ArgType::f64) return {};
-    if (!wanted.walk.empty()) return {};
+    if (!wanted.walk.empty() || wanted.is_parameter) return {};
     return fail_at(spec.text, wanted.text_offset, wanted.operand.size(),
                    "floating-point values of functions are in vector registers, which a probe "
                    "cannot read");
@@ -272,7 +267,7 @@ Status refuse_float(const ProbeSpec& spec, const ArgSpec& wanted) {
 
 // A function's argument or its return value, by the System V ABI for x86-64, 3.2.3: the first six
 // integers are in registers, further ones on the stack above the return address.
-Place place_in_function(const ArgSpec& wanted) {
+Place place_by_number(const ArgSpec& wanted) {
     constexpr std::array kRegisters = {TR_REG_RDI, TR_REG_RSI, TR_REG_RDX,
                                        TR_REG_RCX, TR_REG_R8,  TR_REG_R9};
     Place place;
@@ -293,6 +288,27 @@ Place place_in_function(const ArgSpec& wanted) {
     const auto offset = static_cast<int64_t>(8 + 8 * (index - kRegisters.size()));
     first.reg = TR_REG_RSP;
     place.arg.ops[place.arg.op_count++] = {.code = TR_OP_LOAD, .bytes = 8, .imm = offset};
+    return place;
+}
+
+// With what debug information tells; what it adds to the walk and the type goes into `arg`.
+Result<Place> place_in_function(const ProbeSpec& spec,
+                                const FunctionArguments* known,
+                                ArgSpec& arg) {
+    if (!arg.is_parameter) {
+        if (known != nullptr) take_known_type(*known, arg);
+        return place_by_number(arg);
+    }
+    if (known == nullptr) {
+        return fail_at(spec.text, arg.text_offset, arg.operand.size(),
+                       "the file has no debug information of this function");
+    }
+    TR_ASSIGN(const auto start, walk_parameter(spec, *known, arg));
+    Place place;
+    place.arg = start.arg;
+    place.bytes = start.bytes;
+    place.is_signed = start.is_signed;
+    place.description = fmt::format("{} is a {}-byte value", operand_text(arg), start.bytes);
     return place;
 }
 
@@ -372,6 +388,12 @@ Result<ProbeArgument> argument_of_text(const ProbeSpec& spec,
 
 }  // namespace
 
+uint8_t loaded_bytes(ArgType type) {
+    if (const auto integer = integer_of(type)) return integer->bytes;
+    if (type == ArgType::boolean) return 1;
+    return type == ArgType::f32 ? 4 : 8;
+}
+
 const TracepointField* find_field(const TracepointFormat& format, std::string_view name) {
     const auto found = std::ranges::find(format.fields, name, &TracepointField::name);
     return found != format.fields.end() ? &*found : nullptr;
@@ -410,14 +432,17 @@ Result<ProbeArgument> argument_of_operand(const ProbeSpec& spec,
     return build(spec, wanted, std::move(place), length);
 }
 
-Result<ProbeArgument> argument_of_function(const ProbeSpec& spec, const ArgSpec& wanted) {
+Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
+                                           const ArgSpec& wanted,
+                                           const FunctionArguments* known) {
     TR_TRY(refuse_float(spec, wanted));
-    const auto place_of = [](const ArgSpec& arg) -> Result<Place> {
-        return place_in_function(arg);
-    };
-    TR_ASSIGN(const auto length, place_of_length(wanted, place_of));
-    TR_ASSIGN(auto place, place_of(wanted));
-    return build(spec, wanted, std::move(place), length);
+    auto typed = wanted;
+    Place length;
+    if (!typed.length.empty()) {
+        TR_ASSIGN(length, place_in_function(spec, known, typed.length.front()));
+    }
+    TR_ASSIGN(auto place, place_in_function(spec, known, typed));
+    return build(spec, typed, std::move(place), length);
 }
 
 Result<ProbeArgument> argument_of_field(const ProbeSpec& spec,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "probe/probe_spec.h"
+#include "symbol/dwarf_function.h"
 #include "symbol/tracepoint_format.h"
 #include "symbol/usdt_operand.h"
 #include "tracer/abi/probe.h"
@@ -41,16 +42,21 @@ struct ProbeArgument {
                                                         const ArgSpec& wanted,
                                                         std::span<const CompiledOperand> operands);
 
-// Of a function's argument by the System V ABI (argN), at its first instruction, or of its return
-// value (ret), when it has returned.
+// Of a function's argument by the System V ABI (argN) or by name, at its first instruction, or of
+// its return value (ret), when it has returned. `known`: what debug information tells of the
+// function, which gives types where the user gave none; null: nothing.
 [[nodiscard]] Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
-                                                         const ArgSpec& wanted);
+                                                         const ArgSpec& wanted,
+                                                         const FunctionArguments* known = nullptr);
 
 // `is_system_call`: pointers of the record are the calling process's own.
 [[nodiscard]] Result<ProbeArgument> argument_of_field(const ProbeSpec& spec,
                                                       const ArgSpec& wanted,
                                                       const TracepointFormat& format,
                                                       bool is_system_call);
+
+// How many bytes a load for this type reads.
+[[nodiscard]] uint8_t loaded_bytes(ArgType type);
 
 // An argument that holds nothing, for sites that lack it.
 [[nodiscard]] ProbeArgument missing_argument(std::string label);

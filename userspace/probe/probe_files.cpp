@@ -22,6 +22,12 @@ Result<const SymbolTable*> ProbeFile::symbols() {
     return &*symbols_;
 }
 
+Result<const DwarfInfo*> ProbeFile::debug_info() {
+    if (!debug_info_) debug_info_.emplace(DwarfInfo::open(elf_, debug_files_));
+    if (!*debug_info_) return tl::unexpected(debug_info_->error());
+    return &**debug_info_;
+}
+
 std::optional<int64_t> ProbeFile::thread_offset_of(std::string_view name) {
     // Only a program's own block lies at a place known before it runs: right below %fs
     // (ELF TLS ABI, variant II). Libraries' blocks come behind, in the order of loading.

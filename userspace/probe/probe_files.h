@@ -3,6 +3,7 @@
 
 #include "probe/target_files.h"
 #include "symbol/debug_file.h"
+#include "symbol/dwarf_function.h"
 #include "symbol/elf_file.h"
 #include "symbol/got_slots.h"
 #include "symbol/symbol_table.h"
@@ -28,6 +29,8 @@ public:
     [[nodiscard]] const ElfFile& elf() const { return elf_; }
     [[nodiscard]] Result<const UsdtNotes*> notes();
     [[nodiscard]] Result<const SymbolTable*> symbols();
+    // not_found, with the cure, when there is none. Looked for once.
+    [[nodiscard]] Result<const DwarfInfo*> debug_info();
 
     // The operands of one of the file's notes. `total`: how many the note has.
     [[nodiscard]] std::vector<CompiledOperand> operands(const UsdtNote& note, size_t& total);
@@ -42,6 +45,7 @@ private:
     std::optional<UsdtNotes> notes_;
     std::optional<SymbolTable> symbols_;
     std::optional<GotSlots> got_slots_;
+    std::optional<Result<DwarfInfo>> debug_info_;
 };
 
 // The files opened so far, by path; each content once.

@@ -63,7 +63,7 @@ namespace tracer {
 enum class ProbeKind : uint8_t { usdt, uprobe, uretprobe, span, tracepoint };
 
 enum class ArgType : uint8_t {
-    automatic,  // from the USDT note, the tracepoint's format; else s64
+    automatic,  // from the USDT note, the tracepoint's format, debug information; else s64
     s8,
     s16,
     s32,
