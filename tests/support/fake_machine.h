@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -19,8 +18,6 @@ class FakeMachine {
 public:
     std::array<uint64_t, TR_REG_COUNT> registers{};
     std::map<uint64_t, uint8_t> memory;
-    // If set, the memory instead of `memory`.
-    std::function<uint8_t(uint64_t)> byte_at;
 
     void store(uint64_t address, uint64_t value, size_t bytes) {
         for (size_t i = 0; i < bytes; ++i) {
@@ -105,7 +102,6 @@ private:
     }
 
     [[nodiscard]] std::optional<uint8_t> load_byte(uint64_t address) const {
-        if (byte_at) return byte_at(address);
         const auto found = memory.find(address);
         if (found == memory.end()) return std::nullopt;
         return found->second;

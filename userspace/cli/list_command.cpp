@@ -141,15 +141,15 @@ Result<int> run_list(const ListCommand& command) {
         const ListOutcome outcome = list_probes(files, options, print);
         searched = files.describe();
         if (printed == 0 && !pattern.empty()) nearest = nearest_hint(files, options);
+        if (outcome.files_unreadable > 0) {
+            searched += fmt::format(", {} of which could not be read as ELF",
+                                    human_count(outcome.files_unreadable));
+        }
         if (outcome.foreign_probes > 0 && !command.json) {
             put_text(stderr,
                      fmt::format("tracer: {} of these are in files of other machines and cannot be "
                                  "attached here (--json names the machine)\n",
                                  human_count(outcome.foreign_probes)));
-        }
-        if (outcome.files_unreadable > 0) {
-            searched += fmt::format(", {} of which could not be read as ELF",
-                                    human_count(outcome.files_unreadable));
         }
     }
     TR_TRY(finish_standard_output());

@@ -201,7 +201,7 @@ void RecordDecoder::on_goroutine_hit(const Probe& probe,
     const uint64_t position = kStackEnd - depth;
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
-    const SpanStacks::When when{header.time_ns, header.cpu};
+    const When when{header.time_ns, header.cpu};
     if (probe.role == HitRole::goroutine_span_begin) {
         spans_.begin(*goroutine, probe.point, position, when, values);
     } else {

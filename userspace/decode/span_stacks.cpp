@@ -59,7 +59,7 @@ void SpanStacks::begin(Task& task,
         leave(task, depth - 1, when, model::SpanEndCause::unwound, {});
     }
     if (is_too_deep(task, point)) return;
-    push(task, {.point = point, .stack_pointer = stack_pointer}, when, values);
+    push(task, {.point = point, .stack_pointer = stack_pointer}, when, values, name);
 }
 
 void SpanStacks::end(Task& task,

@@ -24,10 +24,6 @@ constexpr uint64_t kNameBytesMax = 512ull << 20;
 }  // namespace
 
 Result<SymbolTable> SymbolTable::load(const ElfFile& file, const DebugFileSearch& search) {
-    if (!file.is_native()) {
-        return fail(ErrorCode::bad_input, fmt::format("{}: symbols of {} files are not read",
-                                                      file.name(), file.machine_name()));
-    }
     SymbolTable table;
     bool has_full_table = false;
     size_t tables = 0;

@@ -5,7 +5,6 @@
 
 #include "symbol/aarch64_operand.h"
 #include "symbol/att_operand.h"
-#include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "unit/symbol/foreign_elf.h"
 
@@ -119,13 +118,6 @@ TEST(ForeignElf, EveryTruncationIsRefusedOrRead) {
             EXPECT_FALSE(file) << length;
         }
     }
-}
-
-TEST(ForeignElf, SymbolsAreNotRead) {
-    const auto file = open_bytes(i386_file().build());
-    ASSERT_TRUE(file);
-    EXPECT_FALSE(SymbolTable::load(*file));
-    EXPECT_TRUE(file->dynamic());
 }
 
 CompiledOperand describe(std::string_view text, ElfMachine machine) {

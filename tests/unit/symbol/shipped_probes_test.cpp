@@ -3,11 +3,11 @@
 // The probes that packages of Debian 12 ship (data/shipped_probes.txt): each operand of each
 // compiles to read operations that give the value its text means. The meaning is worked out here a
 // second time, for the four forms that occur and no others.
+#include "support/fake_machine.h"
 #include "symbol/elf_file.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 #include "symbol/usdt_operand.h"
-#include "support/fake_machine.h"
 
 #include <algorithm>
 #include <charconv>
@@ -119,7 +119,8 @@ TEST(ShippedProbes, AreThoseThatWereCounted) {
     EXPECT_EQ(probes, 733u);
 }
 
-// A program stopped at a site: every register differs and every byte of memory is known.
+// A program stopped at a site: every register differs, and memory holds what an operand means and
+// nothing else of that value.
 constexpr uint64_t kLocation = 0x1234560;
 constexpr uint64_t kCounter = 0x9a0010;  // where every symbol is, link-time
 constexpr uint64_t kMovedBy = 0x7f1122330000;
@@ -130,9 +131,6 @@ FakeMachine make_machine(bool is_fixed_address) {
         machine.registers[i] = 0x8899aabbccddeeff - 0x0102030405060708 * i;
     }
     machine.registers[TR_REG_RIP] = kLocation + (is_fixed_address ? 0 : kMovedBy);
-    machine.byte_at = [](uint64_t address) {
-        return static_cast<uint8_t>((address * 0x9e3779b97f4a7c15) >> 56);
-    };
     return machine;
 }
 
@@ -174,6 +172,19 @@ int64_t number_of(std::string_view text) {
     return number;
 }
 
+// Puts a value at the address that no other has, and returns it.
+uint64_t put_value(FakeMachine& machine, uint64_t address) {
+    const uint64_t value = address * 0x9e3779b97f4a7c15;
+    machine.store(address, value, sizeof(value));
+    return value;
+}
+
+uint64_t extend(uint64_t value, unsigned bytes, bool is_signed) {
+    const uint64_t low = bytes == 8 ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
+    const bool is_negative = is_signed && (low >> (8 * bytes - 1)) != 0;
+    return is_negative && bytes != 8 ? low | ~uint64_t{0} << (8 * bytes) : low;
+}
+
 enum class Form { reg, immediate, memory, relative };
 
 struct Meaning {
@@ -183,7 +194,7 @@ struct Meaning {
 };
 
 // "N@%reg", "N@$number", "N@number(%reg)", "N@number+symbol(%rip)".
-Meaning meaning_of(std::string_view text, const FakeMachine& machine, bool is_fixed_address) {
+Meaning meaning_of(std::string_view text, FakeMachine& machine, bool is_fixed_address) {
     Meaning meaning;
     const auto at = text.find('@');
     meaning.size = static_cast<int>(number_of(text.substr(0, at)));
@@ -202,14 +213,14 @@ Meaning meaning_of(std::string_view text, const FakeMachine& machine, bool is_fi
         const auto plus = sum.find('+');
         const auto offset = plus == std::string_view::npos ? 0 : number_of(sum.substr(0, plus));
         const uint64_t address = kCounter + static_cast<uint64_t>(offset);
-        raw = machine.load(address + (is_fixed_address ? 0 : kMovedBy), bytes);
+        raw = put_value(machine, address + (is_fixed_address ? 0 : kMovedBy));
     } else if (open != std::string_view::npos && place.ends_with(')')) {
         meaning.form = Form::memory;
         const auto base = register_of(machine, place.substr(open + 2, place.size() - open - 3));
         const auto offset = open == 0 ? 0 : number_of(place.substr(0, open));
-        if (base) raw = machine.load(*base + static_cast<uint64_t>(offset), bytes);
+        if (base) raw = put_value(machine, *base + static_cast<uint64_t>(offset));
     }
-    if (raw) meaning.value = FakeMachine::extend(*raw, bytes, meaning.size < 0);
+    if (raw) meaning.value = extend(*raw, bytes, meaning.size < 0);
     return meaning;
 }
 
@@ -218,7 +229,7 @@ TEST(ShippedProbes, EveryOperandCompilesToTheValueItMeans) {
     std::set<std::string> relative_probes;
     size_t probes = 0;
     for (const auto& file : read_shipped()) {
-        const auto machine = make_machine(file.is_fixed_address);
+        auto machine = make_machine(file.is_fixed_address);
         OperandContext context;
         context.is_fixed_address = file.is_fixed_address;
         context.location_vaddr = kLocation;

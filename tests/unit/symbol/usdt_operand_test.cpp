@@ -5,7 +5,6 @@
 
 #include "support/fake_machine.h"
 
-#include <array>
 #include <fstream>
 
 #include <gtest/gtest.h>
