@@ -112,6 +112,26 @@ TEST_F(EventlogWriter, AnEndThatIsARepairSaysWhy) {
                 ElementsAre("10 START 100 f", "20 STOP 100 f", "20 f ended: thread exit"));
 }
 
+// By a number of its own, so that those that cross are kept apart.
+TEST_F(EventlogWriter, AnAsynchronousSpanIsPairedByItsId) {
+    start();
+    const auto at = point("req", {{"key", ValueType::u64}}, {{"status", ValueType::s32}});
+    const std::vector<model::Value> five{u64(5)};
+    const std::vector<model::Value> six{u64(6)};
+    const std::vector<model::Value> status{s32(200)};
+    write(10, model::AsyncBegin{at, kMain, 1001, five}, 0);
+    write(20, model::AsyncBegin{at, kMain, 1002, six}, 0);
+    EXPECT_EQ(write(25, model::AsyncBegin{at, kMain, 1002, six}, 0), WriteStatus::refused);
+    write(30, model::AsyncEnd{.point = at, .thread = kWorker, .id = 1001, .values = status}, 1);
+    write(40, model::AsyncEnd{at, kMain, 1002, model::SpanEndCause::until, {}});
+    EXPECT_THAT(lines(0),
+                ElementsAre("10 req key=5", "10 START 1001 req", "20 req key=6",
+                            "20 START 1002 req", "40 STOP 1002 req", "40 req ended: until"));
+    EXPECT_THAT(lines(1), ElementsAre("30 req status=200", "30 STOP 1001 req"));
+    EXPECT_EQ(write(50, model::AsyncEnd{.point = at, .thread = kMain, .id = 1002}),
+              WriteStatus::refused);
+}
+
 TEST_F(EventlogWriter, AnOuterEndEndsWhatIsInside) {
     start();
     const auto outer = point("outer");

@@ -50,5 +50,33 @@ TEST(FxtGolden, ServedRequest) {
     expect_golden("served_request.txt", to_text(recording.read()));
 }
 
+// Requests that cross, one that ends on another thread, and one that another key ends.
+TEST(FxtGolden, KeyedSpans) {
+    Recording recording;
+    recording.start();
+    const auto request = recording.point(
+        "app", "req", {{"key", model::ValueType::u64}, {"url", model::ValueType::string}},
+        {{"status", model::ValueType::s32}});
+    TraceWriter& writer = *recording.writer;
+    const auto begin = [&](uint64_t ns, model::ThreadIndex thread, uint64_t id,
+                           std::vector<model::Value> values) {
+        writer.write({ns, model::AsyncBegin{request, thread, id, values}});
+    };
+    const auto end = [&](uint64_t ns, model::ThreadIndex thread, uint64_t id,
+                         model::SpanEndCause cause, std::vector<model::Value> values) {
+        writer.write({ns, model::AsyncEnd{request, thread, id, cause, values}});
+    };
+    begin(1000, kMain, 4194305, {u64(7), text("/index")});
+    begin(1010, kMain, 4194306, {u64(8), text("/long", true)});
+    end(1020, kWorker, 4194305, model::SpanEndCause::returned, {s32(200)});
+    end(1030, kMain, 4194306, model::SpanEndCause::key_reused, {});
+    begin(1030, kWorker, 4194307, {u64(8), text("/again")});
+    end(1040, kWorker, 4194307, model::SpanEndCause::until, {});
+    begin(1050, kMain, 4194308, {u64(9), text("/left")});
+    end(1060, kMain, 4194308, model::SpanEndCause::process_exit, {});
+    ASSERT_TRUE(writer.close().has_value());
+    expect_golden("keyed_spans.txt", to_text(recording.read()));
+}
+
 }  // namespace
 }  // namespace tracer::test
