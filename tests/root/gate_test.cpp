@@ -2,10 +2,13 @@
 //
 // Conditions, sampling and rate limits in a real kernel: this process calls functions of its own
 // that are probed with a clause each, and what was recorded is compared with what should have been.
+#include "decode/decoder.h"
 #include "probe/kernel_recorder.h"
 #include "probe/probe_compiler.h"
 #include "support/condition_model.h"
+#include "support/recording_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -28,11 +31,12 @@ extern "C" {
                                                             const char* text, uint64_t hit) { \
         asm volatile("" ::"r"(a), "r"(b), "r"(text), "r"(hit), "i"(0x##number) : "memory");   \
     }
-#define TR_SITES(X)                                                                           \
-    X(00)                                                                                     \
-    X(01)                                                                                     \
-    X(02) X(03) X(04) X(05) X(06) X(07) X(08) X(09) X(0a) X(0b) X(0c) X(0d) X(0e) X(0f) X(10) \
-        X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(1a) X(1b) X(1c) X(1d) X(1e) X(1f)
+// clang-format off
+#define TR_SITES(X)                                                 \
+    X(00) X(01) X(02) X(03) X(04) X(05) X(06) X(07) X(08) X(09) X(0a) \
+    X(0b) X(0c) X(0d) X(0e) X(0f) X(10) X(11) X(12) X(13) X(14) X(15) \
+    X(16) X(17) X(18) X(19) X(1a) X(1b) X(1c) X(1d) X(1e) X(1f)
+// clang-format on
 TR_SITES(TR_SITE)
 #undef TR_SITE
 }
@@ -80,6 +84,7 @@ protected:
         options.pids = {static_cast<uint32_t>(getpid())};
         options.ring_bytes = 4 << 20;
         options.record_sched = false;
+        plan_ = *plan;
         auto recorder = KernelRecorder::open(*plan, options);
         ASSERT_TRUE(recorder) << recorder.error().what;
         recorder_ = std::move(*recorder);
@@ -113,6 +118,26 @@ protected:
                                    counts.unopened);
     }
 
+    // The lines of what was recorded, as a writer sees it.
+    [[nodiscard]] std::vector<std::string> decoded() const {
+        RecordingDefinitions definitions;
+        definitions.points = plan_.points;
+        definitions.probes = plan_.probes;
+        definitions.record_all = true;
+        test::RecordingWriter writer;
+        const auto decoder = Decoder::make(std::move(definitions), writer);
+        // This thread may have moved between CPUs, each of which has a ring.
+        auto records = records_;
+        std::ranges::sort(records, {}, [](const std::vector<std::byte>& record) {
+            tr_record_header header{};
+            std::memcpy(&header, record.data(), sizeof(header));
+            return header.time_ns;
+        });
+        for (const auto& record : records) decoder->on_record(record);
+        EXPECT_TRUE(writer.faults().empty());
+        return writer.lines();
+    }
+
 private:
     void keep(std::span<const std::byte> bytes) {
         tr_record_header header{};
@@ -121,10 +146,14 @@ private:
         std::memcpy(&header, bytes.data(), sizeof(header));
         std::memcpy(&hit, bytes.data() + sizeof(header), sizeof(hit));
         const size_t probe = header.probe_id - TR_PROBE_FIRST_USER;
-        if (header.kind == TR_KIND_hit && probe < hits_.size()) hits_[probe].push_back(hit);
+        if (header.kind != TR_KIND_hit) return;
+        records_.emplace_back(bytes.begin(), bytes.end());
+        if (probe < hits_.size()) hits_[probe].push_back(hit);
     }
 
     std::unique_ptr<KernelRecorder> recorder_;
+    AttachPlan plan_;
+    std::vector<std::vector<std::byte>> records_;
     std::vector<std::vector<uint64_t>> hits_;  // the numbers of those recorded, by probe
     KernelCounters counters_;
 };
@@ -187,9 +216,8 @@ std::vector<Row> table() {
 }
 
 void call(Site site, const ConditionInput& input, uint64_t hit) {
-    // Address 8 is nobody's.
-    const auto* unreadable = reinterpret_cast<const char*>(uintptr_t{8});
-    site(input.arg0, input.arg1, input.text ? input.text->c_str() : unreadable, hit);
+    // Nobody has anything at a null pointer.
+    site(input.arg0, input.arg1, input.text ? input.text->c_str() : nullptr, hit);
 }
 
 TEST_F(GateTest, JudgesEachOperatorAsTheTableSays) {
@@ -406,6 +434,26 @@ TEST_F(GateTest, RecordsEndsOfRecordedBeginsOnly) {
     EXPECT_EQ(ends.hits, kHits);
     EXPECT_EQ(ends.unopened, kHits / 2);
     EXPECT_EQ(counters(3).unopened, counters(2).sampled_out);
+}
+
+TEST_F(GateTest, NamesHitsByTheirArguments) {
+    start(
+        {fmt::format("span:{}:gate_site_00(q=arg2:str, n=arg0) if n < 2 as \"query {{q}} #{{n}}\"",
+                     own_program()),
+         fmt::format("u:{}:gate_site_01(arg0) as \"{{{{{{arg0}}}}}}\"", own_program())});
+    for (uint64_t hit = 0; hit < 3; ++hit) {
+        kSites[0](hit, 0, "SELECT", hit);
+        kSites[1](hit, 0, "", hit);
+    }
+    finish();
+    std::string names;
+    for (const auto& line : decoded()) {
+        const auto begin = line.find("=\"");
+        if (begin != std::string::npos) {
+            names += line.substr(begin + 2, line.find('"', begin + 2) - begin - 2) + '\n';
+        }
+    }
+    EXPECT_EQ(names, "query SELECT #0\n{0}\nquery SELECT #1\n{1}\n{2}\n");
 }
 
 }  // namespace

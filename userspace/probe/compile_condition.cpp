@@ -102,9 +102,10 @@ Status set_comparison(const ProbeSpec& spec,
                       const IntegerRange& range,
                       tr_term& out) {
     if (const auto outcome = outcome_of(term, range); outcome != Outcome::open) {
-        return fail_term(spec, term,
-                         fmt::format("always {}", outcome == Outcome::always ? "true" : "false"),
-                         fmt::format("{} holds {}", range.name, range_text(range)));
+        return fail_term(
+            spec, term,
+            fmt::format("this is always {}", outcome == Outcome::always ? "true" : "false"),
+            fmt::format("{} holds {}", range.name, range_text(range)));
     }
     out.constant = constant_of(term);
     bool is_exchanged = false;

@@ -25,6 +25,10 @@ namespace {
 constexpr size_t kDepthMax = 32;
 constexpr std::string_view kConstantEnds = " \t()&|!<>=~,:\"";
 
+constexpr std::string_view kValuesHint =
+    "values: arg0, arg1:u32, a tracepoint's fields, names given to arguments, comm, pid, tid, "
+    "cgroup, container";
+
 struct OperatorName {
     std::string_view word;
     ConditionOperator compare;
@@ -174,7 +178,14 @@ private:
             return text_.error_here("expected a value to compare",
                                     "for example if arg1 > 4096 && comm ~ \"pg*\"");
         }
-        TR_ASSIGN(term.operand, parse_typed_operand(text_, spec_));
+        auto operand = parse_typed_operand(text_, spec_);
+        if (!operand) {
+            auto error = std::move(operand).error();
+            // Of a word that is no operand; what is said of a type behind one stays.
+            if (!text_.is_at(':')) error.hint = kValuesHint;
+            return tl::unexpected(std::move(error));
+        }
+        term.operand = std::move(*operand);
         return check_operand(term, word);
     }
 

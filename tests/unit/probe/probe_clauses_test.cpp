@@ -148,6 +148,7 @@ TEST(Condition, RefusalsPointAtTheToken) {
     EXPECT_EQ(pointed_at("if arg0 = 1"), "=");
     EXPECT_EQ(pointed_at("if arg0 && arg1 == 1"), "&");
     EXPECT_EQ(pointed_at("if foo == 1"), "foo");
+    EXPECT_THAT(parse_probe_spec("u:a:f if foo == 1").error().hint, HasSubstr("names given to"));
     EXPECT_EQ(pointed_at("if ret == 1"), "ret");
     EXPECT_EQ(pointed_at("if arg0:u9 == 1"), "u9");
     EXPECT_EQ(pointed_at("if arg0:f64 == 1"), "arg0");
