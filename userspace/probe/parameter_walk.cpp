@@ -58,8 +58,9 @@ std::vector<model::ValueName> names_of(const DwarfType& type) {
     }
     // The first of several names for one value.
     std::ranges::stable_sort(names, {}, &model::ValueName::bits);
-    const auto repeated = std::ranges::unique(names, {}, &model::ValueName::bits);
-    names.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(
+        names.begin(), names.end(), [](const auto& a, const auto& b) { return a.bits == b.bits; });
+    names.erase(repeated, names.end());
     return names;
 }
 

@@ -17,6 +17,7 @@
 // Keeps what a function was given alive, and its calls apart.
 #define TR_USE(value) __asm__ volatile("" : : "g"(value) : "memory")
 
+// NOLINTBEGIN(readability-identifier-naming): the names that C programs have.
 enum color { kRed = -1, kGreen = 5 };
 
 struct small {
@@ -63,5 +64,7 @@ struct request {
     } peer;
     struct request *next;
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 #endif
