@@ -125,9 +125,9 @@ private:
     [[nodiscard]] std::string place_name(const std::optional<CodeFunction>& function,
                                          uint64_t vaddr) const {
         if (!function) return {};
-        const auto name = function->symbol == nullptr
-                              ? fmt::format("{:#x}", function->vaddr)
-                              : name_function(*function->symbol, context_).name.bare;
+        auto name = function->symbol == nullptr
+                        ? fmt::format("{:#x}", function->vaddr)
+                        : name_function(*function->symbol, context_).name.bare;
         if (vaddr == function->vaddr) return name;
         return fmt::format("{}+{:#x}", name, vaddr - function->vaddr);
     }

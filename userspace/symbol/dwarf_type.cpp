@@ -292,13 +292,14 @@ public:
             auto& die = child.die();
             const int tag = dwarf_tag(&die);
             if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
-            if (members.size() >= kMembersMax) return;
+            if (members_.size() >= kMembersMax) return;
             add(die, offset, is_union, depth);
         }
     }
 
-    std::vector<DwarfMember> members;
-    std::vector<std::string> unplaced;  // names of those without an offset
+    [[nodiscard]] std::vector<DwarfMember>& members() { return members_; }
+    // Names of those without an offset.
+    [[nodiscard]] const std::vector<std::string>& unplaced() const { return unplaced_; }
 
 private:
     void add(Dwarf_Die& die, uint64_t offset, bool is_union, int depth) {
@@ -306,7 +307,7 @@ private:
         member.name = dwarf_tag(&die) == DW_TAG_member ? die_name(die) : std::string_view();
         const auto inside = member_offset(die, is_union);
         if (!inside || __builtin_add_overflow(offset, *inside, &member.offset)) {
-            if (!member.name.empty()) unplaced.push_back(std::move(member.name));
+            if (!member.name.empty()) unplaced_.push_back(std::move(member.name));
             return;
         }
         member.type = type_of_die(session_, die);
@@ -315,13 +316,15 @@ private:
             auto nested = member.type.die->die;
             run(nested, member.offset, depth + 1);
         } else if (!set_bits(die, member)) {
-            unplaced.push_back(std::move(member.name));
+            unplaced_.push_back(std::move(member.name));
         } else {
-            members.push_back(std::move(member));
+            members_.push_back(std::move(member));
         }
     }
 
     const std::shared_ptr<DwarfSession>& session_;
+    std::vector<DwarfMember> members_;
+    std::vector<std::string> unplaced_;
 };
 
 }  // namespace
@@ -349,19 +352,19 @@ Result<std::vector<DwarfMember>> members_of(const DwarfType& type) {
     TR_ASSIGN(auto structure, structure_of(type));
     MemberWalk walk(structure.session);
     walk.run(structure.die, 0, 0);
-    return std::move(walk.members);
+    return std::move(walk.members());
 }
 
 Result<DwarfMember> find_member(const DwarfType& type, std::string_view name) {
     TR_ASSIGN(auto structure, structure_of(type));
     MemberWalk walk(structure.session);
     walk.run(structure.die, 0, 0);
-    auto& members = walk.members;
+    auto& members = walk.members();
     // What a class declares hides what its bases have, which stand before it.
     const auto found = std::find_if(members.rbegin(), members.rend(),
                                     [&](const DwarfMember& member) { return member.name == name; });
     if (found != members.rend()) return std::move(*found);
-    if (std::find(walk.unplaced.begin(), walk.unplaced.end(), name) != walk.unplaced.end()) {
+    if (std::find(walk.unplaced().begin(), walk.unplaced().end(), name) != walk.unplaced().end()) {
         return fail(ErrorCode::missing_feature,
                     fmt::format("{} of {} has no fixed place: it is static, of a virtual base, or "
                                 "its bits are spread over two words",
