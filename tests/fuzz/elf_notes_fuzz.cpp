@@ -2,6 +2,7 @@
 //
 // Any bytes as an ELF file: everything that is read before a probe is attached.
 #include "symbol/foreign_operand.h"
+#include "symbol/frame_table.h"
 #include "symbol/got_slots.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
@@ -17,6 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!file) return 0;
     (void)file->build_id();
     (void)file->dynamic();
+    for (const auto& section : file->sections()) {
+        (void)tracer::frame_range_at(*file, section.vaddr + section.bytes / 2);
+    }
     auto symbols = tracer::SymbolTable::load(*file);
     auto slots = tracer::GotSlots::load(*file);
     auto notes = tracer::read_usdt_notes(*file);

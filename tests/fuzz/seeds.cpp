@@ -150,7 +150,13 @@ int write_all(const std::filesystem::path& root) {
              bytes_of("span:app:f(arg:r->a.b:str[64+], arg3/map(0=read,-1=\"no op\"), ret)"),
              bytes_of("u:app:handle+16(arg0:str, n=arg1:u32)"),
              bytes_of("ur:/a:\"f(int)\"(ret:s64)"), bytes_of("span:app:handle*"),
-             bytes_of("t:sched:sched_switch(prev_pid:s32)")}) &&
+             bytes_of("t:sched:sched_switch(prev_pid:s32)"),
+             bytes_of("u:app:0x4011d0  # a comment"),
+             bytes_of("u:app:f if arg0 > 4 && comm ~ \"a*\" sample 1/10 as \"f {arg0}\"")}) &&
+        write_seeds(root / "demangle_fuzz", {bytes_of("_ZNK2ns5Class6methodEiPKc.cold"),
+                                             bytes_of("_RINvNtCs6xxl1lAjzDf_1a5inner5twiceyEB4_"),
+                                             bytes_of("base_DataziVoid_zdfOrdVoidzuzdczlzg_info"),
+                                             bytes_of("camlStdlib__$5e_135")}) &&
         write_seeds(root / "usdt_operand_fuzz",
                     {bytes_of("-4@%edi 8@-8(%rbp) 8@counter+8(%rip)"),
                      bytes_of("4@$-7 1@%ah 2@(%rax,%rbx,4) 8f@%xmm0"),
