@@ -140,7 +140,7 @@ TEST_F(Explain, TellsOfPlacesThatNoSymbolCovers) {
 }
 
 TEST(ExplainArgument, EveryReadOperationHasItsWords) {
-    const auto text = [](std::vector<tr_op> ops, uint8_t form = TR_ARG_UNSIGNED) {
+    const auto text = [](const std::vector<tr_op>& ops, uint8_t form = TR_ARG_UNSIGNED) {
         tr_arg arg{};
         arg.form = form;
         arg.bytes = 8;
