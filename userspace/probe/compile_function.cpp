@@ -127,7 +127,7 @@ private:
 
     Status add_site(ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
         const auto& function = *found.named.symbol;
-        if (catches_return() && found.way.sites.empty() && file.elf().has_cxx_exceptions()) {
+        if (found.way.may_be_unwound) {
             context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
                                                             function.file_offset);
         }

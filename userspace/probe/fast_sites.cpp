@@ -130,7 +130,7 @@ void end_by_signal(int signal) {
 // Of an address in this program, in its file.
 std::optional<uint64_t> file_offset_of(const void* place) {
     struct Search {
-        uint64_t address;
+        uint64_t address = 0;
         std::optional<uint64_t> offset;
     } search{reinterpret_cast<uintptr_t>(place), std::nullopt};
     dl_iterate_phdr(

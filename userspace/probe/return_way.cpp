@@ -159,7 +159,11 @@ std::string ReturnWays::harm_of_language(const FunctionSymbol& function) const {
 ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
     ReturnWay way;
     way.harm = harm_of_language(function);
-    if (!way.harm.empty() || (!is_go_ && !throws_)) return way;
+    if (!way.harm.empty()) return way;
+    if (!is_go_ && !throws_) {
+        way.may_be_unwound = elf_.has_cxx_exceptions();
+        return way;
+    }
     auto code = read(function);
     // Where nothing is called nothing can be thrown: the kernel's way is cheaper.
     if (code.obstacle.empty() && !is_go_ && !code.has_call) return way;

@@ -25,6 +25,9 @@ struct ReturnWay {
     std::string harm;
     std::string detail;
     std::vector<uint64_t> sites;  // file offsets of its ret instructions; empty: a uretprobe
+    // A uretprobe in C code that cleans up when it is unwound: by a thread's cancellation, or by an
+    // exception of a callback's.
+    bool may_be_unwound = false;
 };
 
 // Of one file. Borrows both.

@@ -62,8 +62,8 @@ std::optional<CheaperSite> find_cheaper_site(std::span<const std::byte> code) {
         const auto rest = code.subspan(site.offset);
         const bool is_cheap = is_played(rest) && harm_of_probe(rest).empty();
         if (is_cheap && site.offset != 0) return site;
-        ZydisDecodedInstruction instruction;
-        std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+        ZydisDecodedInstruction instruction{};
+        std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands{};
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, rest.data(), rest.size(), &instruction,
                                                  operands.data()))) {
             return std::nullopt;

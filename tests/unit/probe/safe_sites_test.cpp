@@ -118,6 +118,8 @@ TEST_F(SafeSites, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
     EXPECT_EQ(calls.files[0].sites[1].file_offset, 0x205u);
     EXPECT_EQ(calls.files[0].sites[1].program, ProbeProgram::hit);
     EXPECT_EQ(compile("ur:cc:leaf").files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+    // Nothing can pass it.
+    EXPECT_THAT(compile("ur:cc:leaf").warnings, ElementsAre(HasSubstr("single-steps")));
     EXPECT_THAT(refusal("ur:cc:leaves").what, HasSubstr("left by a jump into another at +0x0"));
     EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("through a table or pointer"));
     EXPECT_THAT(refusal("ur:cc:data").what, HasSubstr("no instruction"));
