@@ -223,11 +223,11 @@ private:
         context_.warnings.single_stepped(text, std::move(other));
     }
 
-    // From there to the function's end, or as much as a look at one instruction needs.
+    // From there to the function's end; of one without a size, as much as one instruction needs.
     static std::vector<std::byte> code_from(const ProbeFile& file,
                                             uint64_t file_offset,
                                             const FunctionSymbol& function) {
-        constexpr uint64_t kLookBytes = 64;
+        constexpr uint64_t kLookBytes = 64 << 10;
         const uint64_t from = file_offset - function.file_offset;
         const uint64_t rest = function.bytes > from ? function.bytes - from : kInstructionBytesMax;
         const uint64_t behind = file.elf().size() - file_offset;

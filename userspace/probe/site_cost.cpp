@@ -34,6 +34,34 @@ bool is_argument_register(ZydisRegister reg) {
     return std::find(kArguments.begin(), kArguments.end(), reg) != kArguments.end();
 }
 
+// Whether a jump leads back to the offset or before it, so that one call may pass it twice. Where
+// the code cannot be read to its end, one may.
+bool is_passed_again(const ZydisDecoder& decoder, std::span<const std::byte> code, size_t offset) {
+    size_t at = 0;
+    // Each turn takes at least one byte.
+    while (at < code.size()) {
+        ZydisDecodedInstruction instruction{};
+        std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands{};
+        const auto rest = code.subspan(at);
+        if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, rest.data(), rest.size(), &instruction,
+                                                 operands.data()))) {
+            return true;
+        }
+        const auto category = instruction.meta.category;
+        const bool is_jump =
+            category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR;
+        ZyanU64 to = 0;
+        // One before the function is a large number.
+        if (is_jump && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+            ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&instruction, operands.data(), at, &to)) &&
+            to <= offset) {
+            return true;
+        }
+        at += instruction.length;
+    }
+    return false;
+}
+
 bool is_written(const ZydisDecodedOperand& operand) {
     return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
            (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
@@ -61,7 +89,10 @@ std::optional<CheaperSite> find_cheaper_site(std::span<const std::byte> code) {
     while (site.offset < std::min(code.size(), kOffsetMax)) {
         const auto rest = code.subspan(site.offset);
         const bool is_cheap = is_played(rest) && harm_of_probe(rest).empty();
-        if (is_cheap && site.offset != 0) return site;
+        if (is_cheap && site.offset != 0) {
+            if (is_passed_again(decoder, code, site.offset)) return std::nullopt;
+            return site;
+        }
         ZydisDecodedInstruction instruction{};
         std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands{};
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, rest.data(), rest.size(), &instruction,

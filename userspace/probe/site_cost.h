@@ -30,8 +30,8 @@ struct CheaperSite {
     bool has_stack_pointer = false;  // nor rsp
 };
 
-// The nearest played instruction that every call reaches, before the first jump or call; nullopt:
-// there is none. `code`: the function's, or its beginning.
+// The nearest played instruction that every call passes once, before the first jump or call;
+// nullopt: there is none. `code`: all of the function's.
 [[nodiscard]] std::optional<CheaperSite> find_cheaper_site(std::span<const std::byte> code);
 
 }  // namespace tracer

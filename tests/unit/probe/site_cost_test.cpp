@@ -69,6 +69,11 @@ TEST(SiteCost, LooksNoFurtherThanEveryCallGoes) {
     const auto site = find_cheaper_site(bytes_of({0x89, 0xf8, 0x74, 0x02, 0x90}));
     ASSERT_TRUE(site);
     EXPECT_EQ(site->offset, 2u);
+    // mov; push; jump back to the push, or to the start; the same with an end that is no code.
+    EXPECT_FALSE(find_cheaper_site(bytes_of({0x89, 0xf8, 0x55, 0xeb, 0xfd})));
+    EXPECT_FALSE(find_cheaper_site(bytes_of({0x89, 0xf8, 0x55, 0xeb, 0xfb})));
+    EXPECT_TRUE(find_cheaper_site(bytes_of({0x89, 0xf8, 0x55, 0x90, 0xeb, 0xfd})));
+    EXPECT_FALSE(find_cheaper_site(bytes_of({0x89, 0xf8, 0x55, 0x06})));
     std::vector<uint8_t> far(60, 0xf8);  // clc
     far.push_back(0x90);
     EXPECT_FALSE(find_cheaper_site(bytes_of(far)));
