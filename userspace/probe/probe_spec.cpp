@@ -203,6 +203,10 @@ private:
     ProbeSpec spec_;
 };
 
+bool is_space(char c) {
+    return c == ' ' || c == '\t';
+}
+
 // What `list` prints behind a probe goes with it when the line is pasted.
 std::string_view without_comment(std::string_view text) {
     bool is_quoted = false;

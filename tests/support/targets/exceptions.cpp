@@ -21,6 +21,9 @@ std::atomic<uint64_t> caught{0};
 std::atomic<uint64_t> destroyed{0};
 
 struct Guard {
+    Guard() = default;
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
     ~Guard() { ++destroyed; }
 };
 
@@ -78,7 +81,9 @@ int main(int argc, char** argv) {
     const auto end = std::chrono::steady_clock::now() + seconds;
     std::atomic<uint64_t> wrong{0};
     std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i) {
+    constexpr int kThreads = 2;
+    threads.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i) {
         threads.emplace_back([&] {
             do {
                 wrong += run_round();

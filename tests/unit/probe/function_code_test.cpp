@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::byte> bytes_of(const std::vector<uint8_t>& code) {
     std::vector<std::byte> bytes;
+    bytes.reserve(code.size());
     for (const uint8_t byte : code) bytes.push_back(std::byte{byte});
     return bytes;
 }
@@ -49,7 +50,7 @@ TEST(FunctionCode, BelievesTablesOfOffsetsOfAnyCompiler) {
     const std::vector<uint8_t> load = {0x48, 0x63, 0x04, 0x82};        // movslq (%rdx,%rax,4),%rax
     const std::vector<uint8_t> add = {0x48, 0x01, 0xd0};               // add %rdx,%rax
     const std::vector<uint8_t> jump = {0x3e, 0xff, 0xe0, 0x90, 0xc3};  // notrack jmp *%rax
-    const auto join = [](std::vector<std::vector<uint8_t>> parts) {
+    const auto join = [](const std::vector<std::vector<uint8_t>>& parts) {
         std::vector<uint8_t> code;
         for (const auto& part : parts) code.insert(code.end(), part.begin(), part.end());
         return code;

@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::byte> bytes_of(const std::vector<uint8_t>& code) {
     std::vector<std::byte> bytes;
+    bytes.reserve(code.size());
     for (const uint8_t byte : code) bytes.push_back(std::byte{byte});
     return bytes;
 }
