@@ -31,11 +31,32 @@ tracer::RecordingDefinitions make_definitions(uint8_t choice) {
          .arguments = {{"a", ValueType::s32}, {"s", ValueType::string}, {"f", ValueType::f64}}},
         {.index = tracer::model::PointIndex{1},
          .kind = tracer::model::PointKind::span,
-         .name = "span"}};
+         .name = "span"},
+        {.index = tracer::model::PointIndex{2},
+         .kind = tracer::model::PointKind::span,
+         .name = "pair"},
+        {.index = tracer::model::PointIndex{3},
+         .kind = tracer::model::PointKind::span,
+         .name = "keyed",
+         .arguments = {{"key", ValueType::string}}}};
     definitions.probes = {
         {.probe_id = 16, .slots = {ValueType::s32, ValueType::string, ValueType::f64}},
         {.probe_id = 17, .role = HitRole::span_begin, .point = tracer::model::PointIndex{1}},
         {.probe_id = 18, .role = HitRole::span_end, .point = tracer::model::PointIndex{1}}};
+    const auto add = [&](uint32_t id, HitRole role, uint32_t point, tracer::PairKey key) {
+        tracer::ProbeDefinition probe{
+            .probe_id = id, .role = role, .point = tracer::model::PointIndex{point}, .key = key};
+        if (key != tracer::PairKey::none) probe.slots.push_back(ValueType::string);
+        definitions.probes.push_back(probe);
+    };
+    const auto scope = (choice & 8) != 0 ? tracer::PairKey::shared : tracer::PairKey::process;
+    add(19, HitRole::pair_begin, 2, tracer::PairKey::none);
+    add(20, HitRole::pair_end, 2, tracer::PairKey::none);
+    add(21, HitRole::pair_until, 2, tracer::PairKey::none);
+    add(22, HitRole::pair_begin, 3, scope);
+    add(23, HitRole::pair_end, 3, scope);
+    add(24, HitRole::pair_until, 3, scope);
+    add(25, HitRole::pair_until, 3, tracer::PairKey::none);
     return definitions;
 }
 

@@ -22,14 +22,16 @@ namespace {
 constexpr Milliseconds kProgramLimit{120000};
 
 std::vector<std::string> span_options(pid_t pid) {
+    const std::string requests =
+        "usdt:spans:req__begin(key=arg0, number=arg1) ~~ usdt:spans:req__end(key=arg0, ended=arg1) "
+        "until usdt:spans:req__cancel(key=arg0)";
     return {"--no-sched",
             "--buffer",
             "16M",
             "--pid",
             std::to_string(pid),
             "-e",
-            "usdt:spans:req__begin(key=arg0, number=arg1) ~~ usdt:spans:req__end(key=arg0, "
-            "ended=arg1) until usdt:spans:req__cancel(key=arg0)",
+            requests,
             "-e",
             "usdt:spans:outer__begin ~~ usdt:spans:outer__end",
             "-e",

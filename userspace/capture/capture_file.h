@@ -22,7 +22,8 @@
 //                  "points": [{"index": n, "kind": s, "category": s, "name": s,
 //                              "arguments": [[name, type]...], "end_arguments": [...]}...],
 //                  "probes": [{"id": n, "role": s, "point": n, "slots": [type...],
-//                              "f32_slots": n, "spec": s}...]}
+//                              "f32_slots": n, "spec": s,
+//                              "key": s}...]}        of pairs that have one; else missing
 //   counters      {"probes": [{"id": n, <each of TR_PROBE_COUNTERS>: n}...],
 //                  "rings": [{"attempts": n, "lost": n}...]}
 //

@@ -134,7 +134,7 @@ void KeyedSpans::close_process(const Process& process,
         nodes.push_back(node);
     }
     std::ranges::reverse(nodes);
-    close_nodes(std::move(nodes), time_ns, cause);
+    close_nodes(nodes, time_ns, cause);
 }
 
 void KeyedSpans::close_all(uint64_t time_ns, model::SpanEndCause cause) {
@@ -142,7 +142,7 @@ void KeyedSpans::close_all(uint64_t time_ns, model::SpanEndCause cause) {
 }
 
 // A hole that begins meanwhile takes the rest with it.
-void KeyedSpans::close_nodes(std::vector<Node*> nodes,
+void KeyedSpans::close_nodes(const std::vector<Node*>& nodes,
                              uint64_t time_ns,
                              model::SpanEndCause cause) {
     const uint64_t holes = holes_;

@@ -128,7 +128,7 @@ private:
                   const When& when,
                   model::SpanEndCause cause,
                   std::span<const model::Value> values);
-    void close_nodes(std::vector<Node*> nodes, uint64_t time_ns, model::SpanEndCause cause);
+    void close_nodes(const std::vector<Node*>& nodes, uint64_t time_ns, model::SpanEndCause cause);
     [[nodiscard]] std::vector<Node*> all_by_begin();
 
     TaskTable& tasks_;

@@ -20,7 +20,7 @@ namespace {
 std::string common_name(const std::string& begin, const std::string& end) {
     const auto differ = std::ranges::mismatch(begin, end);
     const auto same = static_cast<size_t>(differ.in1 - begin.begin());
-    const size_t cut = std::string_view(begin).substr(0, same).find_last_of("_");
+    const size_t cut = std::string_view(begin).substr(0, same).find_last_of('_');
     if (cut == std::string::npos) return begin;
     const size_t last = begin.find_last_not_of('_', cut);
     return last == std::string::npos ? begin : begin.substr(0, last + 1);

@@ -22,7 +22,7 @@ void rename_doubles(std::vector<model::Argument>& end_arguments,
         if (!has(arguments, argument.name)) continue;
         // Each turn makes it longer than one of finitely many.
         std::string name = "end_" + argument.name;
-        while (has(arguments, name) || has(end_arguments, name)) name = "end_" + name;
+        while (has(arguments, name) || has(end_arguments, name)) name.insert(0, "end_");
         argument.name = name;
     }
 }

@@ -51,6 +51,7 @@ public:
 
 RecordingDefinitions some_definitions() {
     RecordingDefinitions definitions;
+<<<<<<< HEAD
     definitions.points = {
         {.index = model::PointIndex{0},
          .category = "app",
@@ -63,6 +64,25 @@ RecordingDefinitions some_definitions() {
          .category = "app",
          .name = "f \"quoted\" \xc3\xa9",
          .end_arguments = {{"ret", model::ValueType::pointer}}}};
+=======
+    definitions.points = {{.index = model::PointIndex{0},
+                           .category = "app",
+                           .name = "event",
+                           .arguments = {{"a", model::ValueType::s32},
+                                         {"s", model::ValueType::string},
+                                         {"f", model::ValueType::f64}}},
+                          {.index = model::PointIndex{1},
+                           .kind = model::PointKind::span,
+                           .category = "app",
+                           .name = "f \"quoted\" \xc3\xa9",
+                           .end_arguments = {{"ret", model::ValueType::pointer}}},
+                          {.index = model::PointIndex{2},
+                           .kind = model::PointKind::span,
+                           .category = "app",
+                           .name = "pair",
+                           .arguments = {{"key", model::ValueType::u64}},
+                           .end_arguments = {{"ret", model::ValueType::s32}}}};
+>>>>>>> 027bc69 (session, capture: test durations in the summary, pairs in captures)
     definitions.probes = {
         {.probe_id = 16,
          .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
@@ -75,7 +95,20 @@ RecordingDefinitions some_definitions() {
          .role = HitRole::span_end,
          .point = model::PointIndex{1},
          .slots = {model::ValueType::pointer},
-         .spec = "x"}};
+         .spec = "x"},
+        {.probe_id = 19,
+         .role = HitRole::pair_begin,
+         .point = model::PointIndex{2},
+         .slots = {model::ValueType::u64},
+         .key = PairKey::process,
+         .spec = "y"},
+        {.probe_id = 20,
+         .role = HitRole::pair_end,
+         .point = model::PointIndex{2},
+         .slots = {model::ValueType::u64, model::ValueType::s32},
+         .key = PairKey::shared,
+         .spec = "y"},
+        {.probe_id = 21, .role = HitRole::pair_until, .point = model::PointIndex{2}, .spec = "y"}};
     definitions.pids = {7, 4'000'000'000};
     definitions.tids = {9};
     definitions.follow_children = true;
@@ -119,6 +152,7 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         EXPECT_EQ(a.probes[i].role, b.probes[i].role);
         EXPECT_EQ(a.probes[i].point, b.probes[i].point);
         EXPECT_EQ(a.probes[i].slots, b.probes[i].slots);
+        EXPECT_EQ(a.probes[i].key, b.probes[i].key);
         EXPECT_EQ(a.probes[i].f32_slots, b.probes[i].f32_slots);
         EXPECT_EQ(a.probes[i].spec, b.probes[i].spec);
         EXPECT_EQ(a.probes[i].sample_every, b.probes[i].sample_every);
@@ -219,8 +253,8 @@ TEST(Capture, ProbesAddedLaterComeAsAPartOfTheirOwn) {
     ASSERT_TRUE(writer.open(some_definitions()).has_value());
     writer.on_record(test::make_hit({.time_ns = 1}, 16, {}));
     ASSERT_TRUE(writer
-                    .add({{.index = model::PointIndex{2}, .category = "c", .name = "late"}},
-                         {{.probe_id = 40, .point = model::PointIndex{2}}})
+                    .add({{.index = model::PointIndex{3}, .category = "c", .name = "late"}},
+                         {{.probe_id = 40, .point = model::PointIndex{3}}})
                     .has_value());
     Kept kept;
     ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
@@ -413,6 +447,24 @@ TEST(Capture, DefinitionsMustFitTogether) {
                 HasSubstr("\"id\""));
     EXPECT_THAT(definitions_error(point("0", "instant", "") +
                                   probe("16", "instant", R"(0,"slots":["u64"])")),
+                HasSubstr("\"slots\""));
+    const auto span = point("0", "span", R"(,"arguments":[["key","u64"]])");
+    EXPECT_EQ(
+        definitions_error(span + probe("16", "pair_begin", R"(0,"slots":["u64"],"key":"process")")),
+        "no error");
+    EXPECT_EQ(
+        definitions_error(span + probe("16", "pair_end", R"(0,"slots":["u64"],"key":"shared")")),
+        "no error");
+    EXPECT_EQ(definitions_error(span + probe("16", "pair_until", "0")), "no error");
+    EXPECT_THAT(definitions_error(span + probe("16", "pair_end", R"(0,"key":"process")")),
+                HasSubstr("\"key\""));
+    EXPECT_THAT(
+        definitions_error(span + probe("16", "span_begin", R"(0,"slots":["u64"],"key":"process")")),
+        HasSubstr("\"key\""));
+    EXPECT_THAT(
+        definitions_error(span + probe("16", "pair_begin", R"(0,"slots":["u64"],"key":"other")")),
+        HasSubstr("\"key\""));
+    EXPECT_THAT(definitions_error(span + probe("16", "pair_until", R"(0,"slots":["u64"])")),
                 HasSubstr("\"slots\""));
     std::string many = R"(0,"slots":["u64")";
     for (int i = 0; i < 12; ++i) many += R"(,"u64")";

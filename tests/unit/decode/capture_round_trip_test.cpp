@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/capture_file.h"
 #include "capture/merger.h"
-#include "decoder_fixture.h"
+#include "pair_fixture.h"
 #include "support/byte_vector_sink.h"
 #include "support/fake_source.h"
 
@@ -46,13 +46,13 @@ private:
     RecordHandler& second_;
 };
 
-class CaptureRoundTrip : public DecoderTest {};
+class CaptureRoundTrip : public PairTest {};
 
 test::Record random_record(std::mt19937_64& random, uint64_t now, uint16_t cpu) {
     const auto tid = static_cast<uint32_t>(7 + random() % 4);
     const test::At at{.time_ns = now, .tgid = 7, .tid = tid, .cpu = cpu};
     const uint64_t sp = 0x10000 - random() % 8 * 64;
-    switch (random() % 8) {
+    switch (random() % 11) {
         case 0:
             return test::make_hit(at, 16, {random(), random()}, random() % 4);
         case 1:
@@ -66,6 +66,14 @@ test::Record random_record(std::mt19937_64& random, uint64_t now, uint16_t cpu) 
             return test::make_switch(at, 7, static_cast<uint32_t>(7 + random() % 4), random() % 2);
         case 6:
             return test::make_wakeup(at, 7, static_cast<uint32_t>(7 + random() % 4));
+        case 7:  // matched by thread: begin, end or until
+            return test::make_hit(at, static_cast<uint32_t>(40 + random() % 6), {random()});
+        case 8:
+            return test::make_hit(at, static_cast<uint32_t>(46 + random() % 3),
+                                  {random() % 16, random()});
+        case 9:
+            return test::make_string_hit(at, static_cast<uint32_t>(49 + random() % 3),
+                                         random() % 2 ? "a" : "b");
         default:
             return test::make_task(at, TR_KIND_task_rename, {.comm = random() % 2 ? "a" : "b"});
     }
@@ -83,7 +91,7 @@ TEST_F(CaptureRoundTrip, ConvertingGivesTheEventsOfTheRecording) {
     }
     test::ByteVectorSink sink;
     CaptureWriter capture(sink);
-    ASSERT_TRUE(capture.open(standard_definitions()).has_value());
+    ASSERT_TRUE(capture.open(pair_definitions()).has_value());
     Both both(*decoder_, capture);
     Merger merger(source);
     merger.drain(UINT64_MAX, both);
@@ -101,6 +109,8 @@ TEST_F(CaptureRoundTrip, ConvertingGivesTheEventsOfTheRecording) {
     EXPECT_EQ(writer_.open_spans(), 0U);
     EXPECT_THAT(again.faults(), testing::IsEmpty());
     EXPECT_EQ(counters().malformed, 0U);
+    EXPECT_GT(counters().spans_key_reused, 0U);
+    EXPECT_EQ(visitor.decoder->counters().spans_crossed, counters().spans_crossed);
 }
 
 }  // namespace

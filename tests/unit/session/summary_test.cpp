@@ -245,6 +245,7 @@ TEST(Summary, EmptyTraceHasAWarning) {
     EXPECT_EQ(inputs.make().warnings.size(), 1u);
 }
 
+<<<<<<< HEAD
 TEST(Summary, CountsWhatClausesKeptOutByCause) {
     Inputs inputs;
     inputs.probes = {probe(16, "u:a:f sample 1/10")};
@@ -275,6 +276,46 @@ TEST(Summary, CountsWhatClausesKeptOutByCause) {
     EXPECT_EQ(json["probes"][0]["sampled"]["stand_for"], 56);
     inputs.kernel.probes[0].counters.throttled = 5;
     EXPECT_EQ(inputs.make().disagreements.size(), 1u);
+=======
+SpanTally requests() {
+    SpanTally tally{.name = "req", .spec = "u:/bin/a:f ~~ u:/bin/a:g"};
+    for (uint64_t i = 1; i <= 1000; ++i) tally.durations.add(i * 1000);
+    tally.ends[static_cast<size_t>(model::SpanEndCause::returned)] = 1000;
+    tally.ends[static_cast<size_t>(model::SpanEndCause::key_reused)] = 3;
+    tally.orphan_ends = 2;
+    return tally;
+}
+
+TEST(Summary, TellsHowLongSpansTook) {
+    Summary summary;
+    summary.durations = {requests(), {.name = "never"}};
+    const std::string text = summary_text(summary, {});
+    EXPECT_THAT(text, testing::HasSubstr("req\n"));
+    EXPECT_THAT(text, testing::HasSubstr("1 ms  req")) << "the longest";
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("never")));
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("|#")));
+    const std::string all = summary_text(summary, {.verbose = true});
+    EXPECT_THAT(all, testing::HasSubstr("524 us |####################"));
+    EXPECT_THAT(all, testing::HasSubstr("key reused 3, ends without a begin 2"));
+}
+
+TEST(Summary, HasDurationsInItsJson) {
+    Summary summary;
+    summary.durations = {requests()};
+    const auto json = nlohmann::json::parse(summary_json(summary));
+    const auto& row = json.at("durations").at(0);
+    EXPECT_EQ(row.at("span"), "req");
+    EXPECT_EQ(row.at("spec"), "u:/bin/a:f ~~ u:/bin/a:g");
+    EXPECT_EQ(row.at("count"), 1000);
+    EXPECT_NEAR(row.at("p50_ns").get<double>(), 500e3, 10e3);
+    EXPECT_NEAR(row.at("p99_ns").get<double>(), 990e3, 20e3);
+    EXPECT_EQ(row.at("max_ns"), 1000000);
+    EXPECT_EQ(row.at("ends").at("key_reused"), 3);
+    EXPECT_EQ(row.at("orphan_ends"), 2);
+    uint64_t sum = 0;
+    for (const auto& pair : row.at("log2")) sum += pair.at(1).get<uint64_t>();
+    EXPECT_EQ(sum, 1000U);
+>>>>>>> 027bc69 (session, capture: test durations in the summary, pairs in captures)
 }
 
 }  // namespace
