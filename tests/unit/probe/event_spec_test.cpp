@@ -120,6 +120,7 @@ protected:
 
     Result<AttachPlan> try_compile(const std::vector<std::string>& texts) {
         std::vector<EventSpec> events;
+        events.reserve(texts.size());
         for (const auto& text : texts) events.push_back(parse(text));
         return compile_events(events, files, options);
     }
@@ -137,6 +138,7 @@ protected:
 
 std::vector<std::string> names(const std::vector<model::Argument>& arguments) {
     std::vector<std::string> names;
+    names.reserve(arguments.size());
     for (const auto& argument : arguments) names.push_back(argument.name);
     return names;
 }
