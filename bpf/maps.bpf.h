@@ -14,12 +14,16 @@
 #include "tracer/abi/event.h"
 #include "tracer/abi/gate.h"
 #include "tracer/abi/probe.h"
+#include "tracer/abi/selection.h"
 #include "tracer/abi/stats.h"
 
 /* Set by the loader before load; the verifier prunes what they switch off. */
 const volatile bool tr_record_all __weak = false;	/* every task is wanted */
 const volatile bool tr_filter_tids __weak = false;	/* single threads are wanted too */
 const volatile bool tr_follow_children __weak = false; /* children of wanted processes are wanted */
+const volatile bool tr_selects __weak = false;	/* processes are wanted by name or cgroup too */
+const volatile bool tr_selects_cgroups __weak = false;
+const volatile uint32_t tr_comm_words __weak = 0;	/* that are filled in comm_patterns */
 const volatile uint32_t tr_own_tgid __weak = 0;	/* the recorder, whose own doings are left out */
 const volatile uint64_t tr_wake_bytes __weak = 0;	/* level that wakes a sleeping drain */
 const volatile uint32_t tr_wake_check_mask __weak = 0; /* level read when !(seq & mask) */
@@ -30,6 +34,9 @@ const volatile uint32_t tr_task_ring_state __weak = 0; /* the task ring's in rin
  * to read levels or wake it. Written by userspace alone.
  */
 volatile uint32_t tr_drain_awake __weak = 0;
+
+/* News that found no room: userspace then looks for itself. */
+volatile uint64_t tr_news_lost __weak = 0;
 
 /* The inner size is a placeholder; rings of any size may be put in. */
 struct tr_ring_template {
@@ -121,5 +128,35 @@ struct {
 	__type(key, uint32_t);
 	__type(value, uint64_t);
 } wanted_tgids __weak SEC(".maps"), wanted_tids __weak SEC(".maps");
+
+/* Processes that stay wanted whatever they are called: those named by id, and their children. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TR_PID_WORDS);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} pinned_tgids __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TR_COMM_WORDS);
+	__type(key, uint32_t);
+	__type(value, struct tr_comm_word);
+} comm_patterns __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TR_WANTED_CGROUPS_MAX);
+	__type(key, uint64_t);
+	__type(value, uint32_t);
+} wanted_cgroups __weak SEC(".maps");
+
+/* What userspace has to act on at once (tracer/abi/selection.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1);
+} news_ring __weak SEC(".maps");
 
 #endif /* TRACER_BPF_MAPS_H */

@@ -176,5 +176,102 @@ TEST(Late, AProgramReplacedUnderItsName) {
     EXPECT_EQ(row.at("hits"), 2 * kHits - missed);
 }
 
+// The layer's own program and the same file through the overlay are one inode: each hit is there
+// once, whatever name it was run by.
+TEST(Late, AProgramOnAnOverlayInItsOwnMountNamespace) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    namespace fs = std::filesystem;
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    for (const char* name : {"lower", "upper", "work", "merged"}) {
+        fs::create_directory(folder->file(name));
+    }
+    fs::copy_file(target_path("flood"), folder->file("lower/app"));
+    const std::string path = folder->path();
+    const std::string script = "mount -t overlay overlay -o lowerdir=" + path +
+                               "/lower,upperdir=" + path + "/upper,workdir=" + path + "/work " +
+                               path + "/merged && exec " + path +
+                               "/merged/app --rate 1000 --hits " + std::to_string(kHits);
+    auto inside = ChildProcess::start({"unshare", "-m", "/bin/sh", "-c", script});
+    ASSERT_TRUE(inside);
+    const auto ready = inside->read_json(kLimit);
+    if (!ready) GTEST_SKIP() << "no overlayfs: " << inside->errors();
+    auto recorder =
+        Recorder::start({"-a", "--no-sched", "-e", "usdt:" + path + "/merged/app:flood:hit", "-e",
+                         "usdt:" + path + "/lower/app:flood:hit"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    auto plain = ChildProcess::start(
+        {path + "/lower/app", "--rate", "1000", "--hits", std::to_string(kHits)});
+    ASSERT_TRUE(plain);
+    ASSERT_TRUE(plain->read_json(kLimit));
+    for (ChildProcess* process : {&*inside, &*plain}) ASSERT_TRUE(process->send_line("go"));
+    for (ChildProcess* process : {&*inside, &*plain}) ASSERT_TRUE(process->read_json(kLimit));
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    std::map<uint64_t, uint64_t> hits;
+    for (const FxtEvent* event : events_of(recorded->file, "hit")) hits[event->pid]++;
+    EXPECT_EQ(hits[static_cast<uint64_t>(inside->pid())], kHits);
+    EXPECT_EQ(hits[static_cast<uint64_t>(plain->pid())], kHits);
+}
+
+TEST(Late, AProgramInAnotherRoot) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    std::filesystem::copy_file(target_path("flood_static"), folder->file("only-here"));
+    auto recorder = Recorder::start({"-e", "usdt:/only-here:flood:hit", "--no-sched", "--",
+                                     "chroot", folder->path(), "/only-here", "--rate", "1000",
+                                     "--hits", std::to_string(kHits)});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(recorder->process().send_line("go"));
+    recorder->process().close_input();
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    Numbered hits;
+    ASSERT_NO_FATAL_FAILURE(expect_counted_to_the_end(recorded->file, "hit", kHits, hits));
+    expect_armed(*recorded, "/only-here", hits, 1);
+}
+
+// The id that a thread's object says it has in its own pid namespace; 0: none.
+uint64_t ns_id_of(const FxtFile& file, uint64_t id, std::string_view argument) {
+    for (const FxtKernelObject& object : file.objects) {
+        const FxtValue* value = file.find(object.arguments, argument);
+        if (object.koid != id || value == nullptr) continue;
+        if (const auto* number = std::get_if<uint32_t>(value)) return *number;
+    }
+    return 0;
+}
+
+TEST(Late, AProcessInItsOwnPidNamespaceByItsOwnNumber) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto outer = ChildProcess::start(
+        {"unshare", "--pid", "--fork", "--kill-child", target_path("flood"), "--hits", "300"});
+    ASSERT_TRUE(outer);
+    const auto ready = outer->read_json(kLimit);
+    ASSERT_TRUE(ready) << outer->errors();
+    EXPECT_EQ(ready->at("ready"), 1);  // what it calls itself
+    const auto children = read_file("/proc/" + std::to_string(outer->pid()) + "/task/" +
+                                    std::to_string(outer->pid()) + "/children");
+    ASSERT_TRUE(children);
+    const std::string inner = std::to_string(std::stoul(*children));
+    auto recorder = Recorder::start({"--pid", "1@" + inner, "--no-sched", "-e", "usdt:flood:hit"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(run_target(*outer, kLimit, 1));
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const auto hits = events_of(recorded->file, "hit");
+    ASSERT_EQ(hits.size(), 300u);
+    EXPECT_EQ(std::to_string(hits[0]->pid), inner);
+    EXPECT_EQ(ns_id_of(recorded->file, hits[0]->pid, "ns_pid"), 1u);
+    EXPECT_EQ(ns_id_of(recorded->file, hits[0]->tid, "ns_tid"), 2u);  // of its only other thread
+}
+
 }  // namespace
 }  // namespace tracer::test

@@ -64,6 +64,7 @@ void StaleBytes::clear(std::span<std::byte> record) const {
         case TR_KIND_task_exit:
         case TR_KIND_task_rename:
         case TR_KIND_task_info:
+        case TR_KIND_task_select:
             zero_behind_nul(record, offsetof(tr_task, comm), TR_COMM_BYTES);
             return;
         default:  // every byte is written; of a newer minor version: not ours to judge

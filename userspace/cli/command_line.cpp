@@ -60,8 +60,22 @@ void add_verbosity(CLI::App& app, Verbosity& verbosity) {
 
 void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
     add_repeatable(app, "-p,--pid", texts.ids,
-                   "processes or threads to record, by id; repeatable, or a list with commas")
+                   "processes or threads to record, by id; repeatable, or a list with commas; "
+                   "7@1234: the one that calls itself 7 in the pid namespace of process 1234")
         ->type_name("ID[,ID]")
+        ->group("What to record");
+    add_repeatable(app, "--comm", command.selection.comms,
+                   "processes called so, now and later (exec, rename); * and ? match")
+        ->type_name("NAME")
+        ->group("What to record");
+    add_repeatable(app, "--cgroup", command.selection.cgroups,
+                   "processes in this cgroup (v2) or below it, now and later")
+        ->type_name("PATH|ID")
+        ->group("What to record");
+    add_repeatable(app, "--container", command.selection.containers,
+                   "processes of this container, now and later: a name, or the first 4 or more "
+                   "digits of its id (Docker, Podman, containerd, CRI-O, systemd-nspawn, LXC)")
+        ->type_name("NAME|ID")
         ->group("What to record");
     app.add_flag("-a,--all", command.all, "every process on every CPU (not the tracer itself)")
         ->group("What to record");
@@ -138,6 +152,12 @@ Error with_option(Error error, const char* option) {
 
 Status take_texts(const RecordTexts& texts, RecordCommand& command) {
     for (const std::string& text : texts.ids) {
+        if (text.find('@') != std::string::npos) {
+            auto id = parse_namespaced_id(text);
+            if (!id) return tl::unexpected(with_option(std::move(id).error(), "--pid"));
+            command.namespaced_ids.push_back(*id);
+            continue;
+        }
         auto ids = parse_ids(text);
         if (!ids) return tl::unexpected(with_option(std::move(ids).error(), "--pid"));
         command.ids.insert(command.ids.end(), ids->begin(), ids->end());
@@ -164,10 +184,16 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
 }
 
 Status check_record(const RecordCommand& command) {
-    const bool has_ids = !command.ids.empty();
-    if (!has_ids && !command.all && command.command.empty()) {
+    const bool has_ids = !command.ids.empty() || !command.namespaced_ids.empty();
+    const bool has_selection = !command.selection.is_empty();
+    if (!has_ids && !has_selection && !command.all && command.command.empty()) {
         return fail(ErrorCode::usage, "nothing to record",
                     "tracer --pid N, tracer -a, or tracer -- COMMAND; tracer --help shows more");
+    }
+    if (has_selection && command.all) {
+        return fail(ErrorCode::usage,
+                    "--comm, --cgroup and --container exclude -a, which records every process",
+                    "leave one of them out");
     }
     if (has_ids && command.all) {
         return fail(ErrorCode::usage, "--pid and -a exclude each other: -a records every process",

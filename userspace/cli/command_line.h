@@ -2,6 +2,8 @@
 #pragma once
 
 #include "session/buffer_size.h"
+#include "session/selection.h"
+#include "session/targets.h"
 #include "tracer/base/result.h"
 
 #include <chrono>
@@ -23,6 +25,8 @@ struct Verbosity {
 
 struct RecordCommand {
     std::vector<uint32_t> ids;
+    std::vector<NamespacedId> namespaced_ids;
+    SelectionRequest selection;
     bool all = false;
     bool tree = false;
     bool wait = false;                 // for probes that no file has yet, also with --pid alone
@@ -42,7 +46,9 @@ struct RecordCommand {
     Verbosity verbosity;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
-    [[nodiscard]] bool waits_for_probes() const { return wait || all || tree; }
+    [[nodiscard]] bool waits_for_probes() const {
+        return wait || all || tree || !selection.is_empty();
+    }
 };
 
 struct ListCommand {

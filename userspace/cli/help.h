@@ -16,6 +16,7 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer --pid 1234 -e 'usdt:app:req__begin(key=arg0, url=arg1:str) ~~
                              usdt:app:req__end(key=arg0, status=arg1:s32)'
   sudo tracer -a -d 10s -o system.fxt          every process on every CPU
+  sudo tracer --container web --comm 'nginx*' -e 'usdt:*:*'
   sudo tracer -- python3.11 app.py             a program from its first instruction
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
 

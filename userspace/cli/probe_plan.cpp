@@ -16,19 +16,34 @@
 namespace tracer {
 namespace {
 
-Result<TargetFiles> files_to_search(const RecordCommand& command, const Targets& targets) {
+// `may_be_gone`: whoever fits a selection may have ended by now, and others come later.
+Result<TargetFiles> of_pids(const std::vector<uint32_t>& ids, bool may_be_gone) {
+    const std::vector<pid_t> pids(ids.begin(), ids.end());
+    auto files = TargetFiles::of_processes(pids);
+    if (!files && may_be_gone) return TargetFiles();
+    return files;
+}
+
+Result<TargetFiles> files_of(const RecordCommand& command,
+                             const Targets& targets,
+                             const Selection& selection) {
     if (!command.command.empty()) {
         TR_ASSIGN(auto files, TargetFiles::of_program(command.command.front(),
                                                       SearchEnvironment::of_this_process()));
-        if (!command.all) return files;
-        TR_ASSIGN(auto others, TargetFiles::of_system());
-        files.merge(others);
+        if (command.all) {
+            TR_ASSIGN(const auto others, TargetFiles::of_system());
+            files.merge(others);
+        } else if (!selection.is_empty()) {
+            TR_ASSIGN(const auto others, of_pids(selection.find_processes(), true));
+            files.merge(others);
+        }
         return files;
     }
     if (command.all) return TargetFiles::of_system();
-    std::vector<pid_t> pids;
-    for (const uint32_t pid : targets.processes()) pids.push_back(static_cast<pid_t>(pid));
-    return TargetFiles::of_processes(pids);
+    std::vector<uint32_t> pids = targets.processes();
+    const std::vector<uint32_t> selected = selection.find_processes();
+    pids.insert(pids.end(), selected.begin(), selected.end());
+    return of_pids(pids, !selection.is_empty());
 }
 
 // Of all probes of all events.
@@ -75,11 +90,12 @@ Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
 Result<PlannedProbes> plan_probes(const std::vector<EventSpec>& events,
                                   const RecordCommand& command,
                                   const Targets& targets,
+                                  const Selection& selection,
                                   bool can_wait) {
     PlannedProbes planned;
     if (events.empty()) return planned;
     if (are_of_files(events)) {
-        TR_ASSIGN(planned.files, files_to_search(command, targets));
+        TR_ASSIGN(planned.files, files_of(command, targets, selection));
     }
     CompileOptions options;
     options.debug_files.use_debuginfod = command.debuginfod;

@@ -6,6 +6,7 @@
 #include "probe/event_spec.h"
 #include "probe/probe_compiler.h"
 #include "probe/target_files.h"
+#include "session/selection.h"
 #include "session/targets.h"
 #include "tracer/base/result.h"
 
@@ -32,6 +33,7 @@ struct PlannedProbes {
 [[nodiscard]] Result<PlannedProbes> plan_probes(const std::vector<EventSpec>& events,
                                                 const RecordCommand& command,
                                                 const Targets& targets,
+                                                const Selection& selection,
                                                 bool can_wait);
 
 // Whether files that are run later can have one of them.

@@ -87,6 +87,7 @@ private:
     OutputTarget target_;
     std::optional<EndWatch> watch_;
     Targets targets_;
+    Selection selection_;
     std::optional<ChildProcess> child_;
     std::unique_ptr<MappingWatch> mappings_;  // null: no file that comes later has probes
     std::string watch_warning_;               // why not
@@ -119,9 +120,11 @@ Status Preparation::prepare() {
 }
 
 Status Preparation::find_targets() {
-    TR_ASSIGN(targets_,
-              resolve_targets(
-                  {.ids = command_.ids, .with_children = command_.tree, .own_pid = own_pid_}));
+    TR_ASSIGN(targets_, resolve_targets({.ids = command_.ids,
+                                         .namespaced_ids = command_.namespaced_ids,
+                                         .with_children = command_.tree,
+                                         .own_pid = own_pid_}));
+    TR_ASSIGN(selection_, Selection::make(command_.selection, SelectionSystem::of_this_machine()));
     return {};
 }
 
@@ -135,7 +138,7 @@ Status Preparation::plan() {
                 fmt::format("files that are run later get no probes: {}", watch.error().what);
         }
     }
-    TR_ASSIGN(planned_, plan_probes(events_, command_, targets_, mappings_ != nullptr));
+    TR_ASSIGN(planned_, plan_probes(events_, command_, targets_, selection_, mappings_ != nullptr));
     if (mappings_) {
         // At once: a name may lead to another file as soon as the recording has begun.
         seen_ = seen_files(planned_);
@@ -167,6 +170,7 @@ Status Preparation::open_kernel() {
         options.late_gates_max = options.late_programs_max;
     }
     for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
+    options.selection = selection_.rules();
     TR_ASSIGN(recorder_, open_kernel_side(planned_.plan, options));
     return {};
 }
@@ -180,6 +184,8 @@ Status Preparation::open_output() {
             id = child_->pid();
         } else if (command_.all) {
             name = "system";
+        } else if (targets_.name.empty()) {
+            name = "selection";
         }
         const std::string_view suffix =
             target_.format != nullptr ? target_.format->suffix : kCaptureSuffix;
@@ -215,7 +221,7 @@ model::Recording Preparation::recording() const {
     model::Recording recording;
     const std::vector<uint32_t> pids = targets_.processes();
     const size_t processes = pids.size() + (child_ ? 1 : 0);
-    if (command_.all || command_.tree || processes != 1) {
+    if (command_.all || command_.tree || !selection_.is_empty() || processes != 1) {
         recording.arguments = read_arguments(own_pid_);
     } else if (child_) {
         recording.pid = child_->pid();
@@ -241,6 +247,7 @@ DiscoveryOptions Preparation::discovery_options() const {
     options.plan = planned_.plan;
     options.seen = seen_;
     for (const Targets::Thread& thread : targets_.threads) options.processes.push_back(thread.pid);
+    options.selection = selection_;
     options.own_pid = own_pid_;
     options.programs_max = late_programs_max(planned_.plan);
     options.real_time = command_.real_time;
@@ -272,7 +279,7 @@ Result<int> Preparation::run() {
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
     options.mappings = mappings_.get();
-    if (mappings_) options.discovery = discovery_options();
+    options.discovery = discovery_options();
     options.drain.real_time = command_.real_time;
     options.drain.share_percent = command_.drain_percent;
     options.drain.output_bytes_max = command_.bytes_max;

@@ -108,4 +108,18 @@ Result<std::vector<uint32_t>> parse_ids(std::string_view text) {
     }
 }
 
+Result<NamespacedId> parse_namespaced_id(std::string_view text) {
+    const size_t at = text.find('@');
+    if (at != std::string_view::npos) {
+        const auto ids = parse_ids(text.substr(0, at));
+        const auto members = parse_ids(text.substr(at + 1));
+        if (ids && members && ids->size() == 1 && members->size() == 1) {
+            return NamespacedId{ids->front(), members->front()};
+        }
+    }
+    return fail(ErrorCode::usage,
+                fmt::format("\"{}\" is no id in another process's namespace", text),
+                "write --pid 7@1234: the process that calls itself 7 where process 1234 lives");
+}
+
 }  // namespace tracer

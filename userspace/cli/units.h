@@ -2,6 +2,7 @@
 #pragma once
 
 #include "session/buffer_size.h"
+#include "session/targets.h"
 #include "tracer/base/result.h"
 
 #include <chrono>
@@ -22,5 +23,8 @@ namespace tracer {
 
 // "12" or "12,34": each from 1 to the kernel's limit of 4194304.
 [[nodiscard]] Result<std::vector<uint32_t>> parse_ids(std::string_view text);
+
+// "7@1234": id 7 in the pid namespace of process 1234.
+[[nodiscard]] Result<NamespacedId> parse_namespaced_id(std::string_view text);
 
 }  // namespace tracer

@@ -172,6 +172,7 @@ void RecordDecoder::on_task_new(const tr_record_header& header, Bytes bytes) {
     const auto record = read_as<tr_task>(bytes);
     if (header.tid == 0) return;
     Task& child = tasks_.on_new(record);
+    take_ns_ids(child, bytes);
     Task* const parent = tasks_.find(record.parent_tid);
     if (parent == nullptr || parent == &child || !parent->is_wanted) return;
     const model::ThreadIndex thread = tasks_.named(*parent);
@@ -232,7 +233,26 @@ void RecordDecoder::on_task_rename(const tr_record_header& header, Bytes bytes) 
 
 void RecordDecoder::on_task_info(const tr_record_header& header, Bytes bytes) {
     ++probes_[TR_PROBE_task].hits;
-    if (header.tid != 0) tasks_.on_info(read_as<tr_task>(bytes));
+    if (header.tid == 0) return;
+    take_ns_ids(tasks_.on_info(read_as<tr_task>(bytes)), bytes);
+}
+
+void RecordDecoder::take_ns_ids(Task& task, Bytes bytes) {
+    if (bytes.size() < sizeof(tr_task_ids)) return;
+    const auto record = read_as<tr_task_ids>(bytes);
+    tasks_.set_ns_ids(task, record.ns_tgid, record.ns_tid);
+}
+
+// A process that is recorded no more may go on for long: what is open ends here.
+void RecordDecoder::on_task_select(const tr_record_header& header, Bytes bytes) {
+    ++probes_[TR_PROBE_task].hits;
+    if (header.tid == 0) return;
+    const Task& leader = tasks_.on_select(read_as<tr_task>(bytes));
+    if (leader.process->is_wanted) return;
+    for (Task* thread : leader.process->threads) {
+        spans_.close(*thread, header.time_ns, model::SpanEndCause::recording_end);
+        schedule_.leave(*thread, header.time_ns);
+    }
 }
 
 void RecordDecoder::on_gap_begin(const tr_record_header& header, Bytes) {

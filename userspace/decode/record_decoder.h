@@ -86,6 +86,9 @@ private:
     void on_gap_begin(const tr_record_header& header, Bytes bytes);
     void on_gap_end(const tr_record_header& header, Bytes bytes);
     void on_clock(const tr_record_header& header, Bytes bytes);
+    void on_task_select(const tr_record_header& header, Bytes bytes);
+    // Those of a minor version that has them.
+    void take_ns_ids(Task& task, Bytes bytes);
 
     // What this hit is called, from its values; empty: as its point. Lives until the next hit.
     [[nodiscard]] std::string_view name_of(const Probe& probe,

@@ -171,6 +171,14 @@ void Schedule::forget(Task& task) {
     ++counters_.wakeups_dropped;
 }
 
+void Schedule::leave(Task& task, uint64_t time_ns) {
+    forget(task);
+    const bool runs = task.run_state == RunState::running && task.running_cpu < cpus_.size() &&
+                      cpus_[task.running_cpu].running == task.index;
+    if (runs) leave_running(task.running_cpu, time_ns);
+    task.run_state = RunState::unknown;
+}
+
 void Schedule::break_cpu(uint16_t cpu, uint64_t time_ns) {
     if (cpu < cpus_.size()) leave_running(cpu, time_ns);
 }

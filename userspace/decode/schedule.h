@@ -33,6 +33,9 @@ public:
     // dropped.
     void forget(Task& task);
 
+    // The thread is recorded no more: a CPU that runs it runs nothing that is.
+    void leave(Task& task, uint64_t time_ns);
+
     // Hands the open running states to the output as debts of a hole.
     void owe_all();
 

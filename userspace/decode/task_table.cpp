@@ -122,6 +122,8 @@ void TaskTable::define(Task& task) {
     writer_.define(model::Thread{.index = task.index,
                                  .pid = task.process->pid,
                                  .tid = task.tid,
+                                 .ns_pid = task.process->ns_pid,
+                                 .ns_tid = task.ns_tid,
                                  .thread_life = task.life,
                                  .process_life = task.process->life,
                                  .start_ns = task.start_ns,
@@ -231,6 +233,21 @@ Task& TaskTable::on_exit(const tr_task& record) {
     if (task.name.empty()) set_name(task, comm_of(record));
     task.has_exited = true;
     return task;
+}
+
+Task& TaskTable::on_select(const tr_task& record) {
+    Task& leader = find_or_add(record.header.tgid, record.header.tid);
+    Process& process = *leader.process;
+    process.is_wanted = (record.task_flags & TR_TASK_SELECTED) != 0;
+    for (Task* task : process.threads) set_wanted(*task);
+    return leader;
+}
+
+void TaskTable::set_ns_ids(Task& task, uint32_t ns_pid, uint32_t ns_tid) {
+    if (task.ns_tid == ns_tid && task.process->ns_pid == ns_pid) return;
+    task.ns_tid = ns_tid;
+    task.process->ns_pid = ns_pid;
+    if (task.is_defined) define(task);
 }
 
 }  // namespace tracer

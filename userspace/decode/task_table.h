@@ -60,6 +60,7 @@ struct Process;
 struct Task {
     model::ThreadIndex index{};
     uint32_t tid = 0;
+    uint32_t ns_tid = 0;  // 0: the same, or not known
     Process* process = nullptr;
     uint64_t start_ns = 0;  // 0: not known
     uint32_t life = 0;
@@ -81,6 +82,7 @@ struct Task {
 
 struct Process {
     uint32_t pid = 0;
+    uint32_t ns_pid = 0;  // 0: the same, or not known
     uint32_t life = 0;
     uint32_t parent_pid = 0;
     bool is_wanted = false;
@@ -134,6 +136,10 @@ public:
     Task& on_exec(const tr_task_exec& record);
     Task& on_rename(const tr_task& record);
     Task& on_exit(const tr_task& record);
+    // Its process is recorded from now on, or no more.
+    Task& on_select(const tr_task& record);
+    // The ids of the task in its own pid namespace.
+    void set_ns_ids(Task& task, uint32_t ns_pid, uint32_t ns_tid);
 
     // All tasks known now, in no order.
     template <typename Function>

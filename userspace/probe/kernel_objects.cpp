@@ -26,6 +26,8 @@ namespace {
 // 50,000 tasks at once.
 constexpr uint64_t kTaskRingBytes = 4 << 20;
 constexpr size_t kPidWords = 1 << 16;
+// 200 pieces of news.
+constexpr uint64_t kNewsRingBytes = 64 << 10;
 
 // Frames of spans with a condition, a sampling or a rate that are open at once.
 constexpr uint32_t kOpenSpansMax = 1 << 16;
@@ -84,6 +86,7 @@ Result<std::unique_ptr<KernelObjects>> KernelObjects::load(const AttachPlan& pla
     }
     TR_TRY(objects->make_rings(options.ring_bytes));
     TR_TRY(objects->map_shared_arrays());
+    TR_TRY(objects->fill_selection(options.selection));
     TR_TRY(objects->add_programs(plan));
     for (const uint32_t pid : options.pids) objects->want_process(pid);
     for (const uint32_t tid : options.tids) objects->want_thread(tid);
@@ -103,6 +106,9 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     settings.tr_record_all = options.record_all;
     settings.tr_filter_tids = !options.tids.empty();
     settings.tr_follow_children = options.follow_children;
+    settings.tr_selects = !options.selection.is_empty();
+    settings.tr_selects_cgroups = options.selection.watches_cgroups;
+    settings.tr_comm_words = static_cast<uint32_t>(options.selection.comm_words.size());
     settings.tr_own_tgid = options.own_pid;
     settings.tr_wake_bytes = wake_bytes_;
     settings.tr_wake_check_mask = options.ring_bytes >= kSmallRingBytes ? 15 : 0;
@@ -112,6 +118,7 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     bpf_map__set_max_entries(maps.rings, static_cast<uint32_t>(cpu_count_));
     bpf_map__set_max_entries(maps.ring_states, static_cast<uint32_t>(cpu_count_ + 1));
     bpf_map__set_max_entries(maps.task_ring, kTaskRingBytes);
+    bpf_map__set_max_entries(maps.news_ring, kNewsRingBytes);
     bpf_map__set_max_entries(maps.probes, probe_room_);
     bpf_map__set_max_entries(maps.counters, probe_room_);
     gate_room_ = static_cast<uint32_t>(plan.gates.size()) + options.late_gates_max;
@@ -136,6 +143,10 @@ void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions&
     for (bpf_program* program : {programs.tr_on_sched_switch, programs.tr_on_sched_waking,
                                  programs.tr_on_sched_wakeup_new}) {
         bpf_program__set_autoload(program, options.record_sched);
+    }
+    for (bpf_program* program :
+         {programs.tr_on_cgroup_attach, programs.tr_on_cgroup_made, programs.tr_on_each_leader}) {
+        bpf_program__set_autoload(program, options.selection.watches_cgroups);
     }
     bpf_program__set_autoload(programs.tr_on_tracepoint, !plan.tracepoints.empty());
     if (options.late_programs_max > 0) {
@@ -174,6 +185,9 @@ Status KernelObjects::make_rings(uint64_t ring_bytes) {
         TR_ASSIGN(auto ring, BpfRing::open(std::move(map), ring_bytes));
         rings_.push_back(std::move(ring));
     }
+    UniqueFd news_ring(dup(bpf_map__fd(skeleton_->maps.news_ring)));
+    TR_ASSIGN(auto news, BpfRing::open(std::move(news_ring), kNewsRingBytes));
+    news_ring_.emplace(std::move(news));
     UniqueFd task_ring(dup(bpf_map__fd(skeleton_->maps.task_ring)));
     TR_ASSIGN(auto ring, BpfRing::open(std::move(task_ring), kTaskRingBytes));
     rings_.push_back(std::move(ring));
@@ -188,7 +202,32 @@ Status KernelObjects::map_shared_arrays() {
               map_array<uint64_t>(maps.wanted_tgids, kPidWords, PROT_READ | PROT_WRITE));
     TR_ASSIGN(wanted_tids_,
               map_array<uint64_t>(maps.wanted_tids, kPidWords, PROT_READ | PROT_WRITE));
+    TR_ASSIGN(pinned_tgids_,
+              map_array<uint64_t>(maps.pinned_tgids, kPidWords, PROT_READ | PROT_WRITE));
     return {};
+}
+
+Status KernelObjects::fill_selection(const SelectionRules& rules) {
+    TR_CHECK(rules.comm_words.size() <= TR_COMM_WORDS);
+    const int map = bpf_map__fd(skeleton_->maps.comm_patterns);
+    uint32_t index = 0;
+    for (const tr_comm_word& word : rules.comm_words) {
+        if (bpf_map_update_elem(map, &index, &word, BPF_ANY) != 0) {
+            return fail_errno(ErrorCode::internal, errno, "store the patterns of names");
+        }
+        ++index;
+    }
+    for (const uint64_t id : rules.cgroup_ids) TR_TRY(want_cgroup(id));
+    return {};
+}
+
+Status KernelObjects::want_cgroup(uint64_t id) {
+    const uint32_t value = 1;
+    const int map = bpf_map__fd(skeleton_->maps.wanted_cgroups);
+    if (bpf_map_update_elem(map, &id, &value, BPF_ANY) == 0) return {};
+    return fail_errno(ErrorCode::limit, errno,
+                      fmt::format("record one more than {} cgroups", TR_WANTED_CGROUPS_MAX),
+                      "name a cgroup further up: its descendants are recorded too");
 }
 
 Status KernelObjects::add_programs(const AttachPlan& plan) {
@@ -233,6 +272,7 @@ Status KernelObjects::add_gates(const AttachPlan& plan) {
 }
 
 void KernelObjects::want_process(uint32_t pid) {
+    set_bit(pinned_tgids_.elements(), pid);
     set_bit(wanted_tgids_.elements(), pid);
 }
 

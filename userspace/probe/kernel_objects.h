@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ public:
     void want_thread(uint32_t tid);
     [[nodiscard]] bool is_wanted_process(uint32_t pid) const;
 
+    Status want_cgroup(uint64_t id);
+    [[nodiscard]] BpfRing& news_ring() { return *news_ring_; }
+    [[nodiscard]] const BpfRing& news_ring() const { return *news_ring_; }
+
     // Stores the programs of a plan whose ids go on from those before.
     Status add_programs(const AttachPlan& plan);
 
@@ -75,6 +80,7 @@ private:
     Status make_rings(uint64_t ring_bytes);
     Status map_shared_arrays();
     Status add_gates(const AttachPlan& plan);
+    Status fill_selection(const SelectionRules& rules);
 
     tracer_bpf* skeleton_ = nullptr;
     bool uses_uprobe_multi_ = false;
@@ -89,6 +95,8 @@ private:
     SharedArray<const tr_ring_state> ring_states_;
     SharedArray<uint64_t> wanted_tgids_;
     SharedArray<uint64_t> wanted_tids_;
+    SharedArray<uint64_t> pinned_tgids_;
+    std::optional<BpfRing> news_ring_;
 };
 
 }  // namespace tracer

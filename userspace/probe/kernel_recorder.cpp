@@ -16,6 +16,7 @@
 #include "probe/probed_instruction.h"
 #include "probe/uprobe_link.h"
 #include "symbol/tracefs.h"
+#include "tracer/base/byte_cursor.h"
 #include "tracer_bpf.skel.h"
 
 #include <algorithm>
@@ -65,6 +66,9 @@ public:
     Status attach(const std::function<bool()>& cancelled) override;
     void add_target(uint32_t pid) override { objects_->want_process(pid); }
     Status attach_late(const AttachPlan& addition) override;
+    [[nodiscard]] int news_fd() const override { return objects_->news_ring().fd(); }
+    void read_news(KernelNews& out) override;
+    Status want_cgroup(uint64_t id) override;
     [[nodiscard]] bool is_recorded(uint32_t pid) const override {
         return options_.record_all || objects_->is_wanted_process(pid);
     }
@@ -91,7 +95,8 @@ private:
     Status attach_sites(const AttachFile& file, std::span<const AttachSite> sites);
     [[nodiscard]] const std::string& spec_of(const AttachSite& site) const;
     Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
-    Status snapshot_tasks();
+    // Runs a task iterator's program over every task.
+    Status walk_tasks(bpf_program* program);
     void set_drain_awake(bool awake);
 
     std::unique_ptr<KernelObjects> objects_;
@@ -101,6 +106,7 @@ private:
     std::vector<UniqueLink> tracing_links_;
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
+    uint64_t news_lost_ = 0;
     UniqueFd epoll_;
     UniqueFd wake_event_;
 };
@@ -147,7 +153,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     };
     // Births first, then who is there: nobody falls between, some are told twice.
     TR_TRY(attach_tasks());
-    TR_TRY(snapshot_tasks());
+    TR_TRY(walk_tasks(objects_->skeleton().progs.tr_on_each_task));
     for (const AttachFile& file : plan_.files) {
         TR_TRY(stop());
         TR_TRY(attach_file(file, stop));
@@ -183,7 +189,9 @@ Status LiveRecorder::attach_tasks() {
                                  programs.tr_on_rename, programs.tr_on_free}) {
         TR_TRY(attach_tracing(program));
     }
-    return {};
+    if (!options_.selection.watches_cgroups) return {};
+    TR_TRY(attach_tracing(programs.tr_on_cgroup_attach));
+    return attach_tracing(programs.tr_on_cgroup_made);
 }
 
 Status LiveRecorder::attach_scheduler() {
@@ -195,11 +203,10 @@ Status LiveRecorder::attach_scheduler() {
     return {};
 }
 
-// The iterator's program puts its records into the task ring; what is read here is empty.
-Status LiveRecorder::snapshot_tasks() {
+// The programs put their records into rings; what is read here is empty.
+Status LiveRecorder::walk_tasks(bpf_program* program) {
     const LibbpfLog log;
-    const UniqueLink link(
-        bpf_program__attach_iter(objects_->skeleton().progs.tr_on_each_task, nullptr));
+    const UniqueLink link(bpf_program__attach_iter(program, nullptr));
     if (link == nullptr) {
         return fail_errno(ErrorCode::missing_feature, errno, "attach the task iterator",
                           "see: tracer doctor");
@@ -224,6 +231,32 @@ Status LiveRecorder::attach_late(const AttachPlan& addition) {
         TR_TRY(attach_file(file, [] { return Status{}; }));
     }
     return {};
+}
+
+void LiveRecorder::read_news(KernelNews& out) {
+    BpfRing& ring = objects_->news_ring();
+    std::vector<RecordView> views;
+    ring.peek(SIZE_MAX, views);
+    for (const RecordView& view : views) {
+        tr_news news{};
+        if (!ByteCursor(view.bytes()).read(news)) continue;
+        if (view.kind == TR_NEWS_SELECTED) out.selected.push_back(news.header.tgid);
+        if (view.kind != TR_NEWS_CGROUP_MADE) continue;
+        const auto path_end = std::find(std::begin(news.path), std::end(news.path), '\0');
+        out.cgroups.push_back({news.cgroup_id, std::string(std::begin(news.path), path_end)});
+    }
+    ring.release(views.size());
+    auto& lost = objects_->skeleton().bss->tr_news_lost;
+    const uint64_t lost_now =
+        std::atomic_ref<uint64_t>(const_cast<uint64_t&>(lost)).load(std::memory_order_relaxed);
+    if (lost_now != news_lost_) out.lost_some = true;
+    news_lost_ = lost_now;
+}
+
+// Forks and migrations from here on are judged by the kernel side; the walk takes those before.
+Status LiveRecorder::want_cgroup(uint64_t id) {
+    TR_TRY(objects_->want_cgroup(id));
+    return walk_tasks(objects_->skeleton().progs.tr_on_each_leader);
 }
 
 Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Status()>& stop) {
@@ -264,8 +297,8 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
 // Sites of one program.
 Status LiveRecorder::attach_sites(const AttachFile& file, std::span<const AttachSite> sites) {
     const ProbeProgram kind = sites.front().program;
-    const bool one_process =
-        options_.pids.size() == 1 && !options_.record_all && !options_.follow_children;
+    const bool one_process = options_.pids.size() == 1 && !options_.record_all &&
+                             !options_.follow_children && options_.selection.is_empty();
     const bool sleepable =
         kind == ProbeProgram::hit_sleepable || kind == ProbeProgram::return_sleepable;
     auto& programs = objects_->skeleton().progs;

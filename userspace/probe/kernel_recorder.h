@@ -6,6 +6,7 @@
 
 #include "capture/record_source.h"
 #include "probe/attach_plan.h"
+#include "tracer/abi/selection.h"
 #include "tracer/abi/stats.h"
 #include "tracer/base/result.h"
 
@@ -17,6 +18,25 @@
 #include <vector>
 
 namespace tracer {
+
+// Processes recorded by what they are called or where they belong, beside those named by id.
+struct SelectionRules {
+    std::vector<tr_comm_word> comm_words;  // at most TR_COMM_WORDS
+    std::vector<uint64_t> cgroup_ids;      // of cgroup v2; their descendants too
+    bool watches_cgroups = false;          // others may be wanted later
+    [[nodiscard]] bool is_empty() const { return comm_words.empty() && !watches_cgroups; }
+};
+
+// What the kernel side tells beside records.
+struct KernelNews {
+    std::vector<uint32_t> selected;  // processes that are recorded from now on
+    struct Cgroup {
+        uint64_t id = 0;
+        std::string path;  // from its hierarchy's root
+    };
+    std::vector<Cgroup> cgroups;  // made now, of any hierarchy
+    bool lost_some = false;
+};
 
 struct KernelOptions {
     bool record_all = false;
@@ -30,6 +50,7 @@ struct KernelOptions {
     // Room for the programs of probes that are attached later; 0: there will be none.
     uint32_t late_programs_max = 0;
     uint32_t late_gates_max = 0;  // of those, with a condition, sampling or a rate
+    SelectionRules selection;
 };
 
 // What the kernel counted, complete once detach() has returned.
@@ -51,7 +72,7 @@ struct KernelCounters {
 
 // Rings: one per CPU, then the task ring. peek, release, lost and wait belong to the draining
 // thread; attach, add_target, detach and counters to the thread that opened it; attach_late,
-// between attach and detach, to one other; wake and is_recorded to any.
+// read_news and want_cgroup, between attach and detach, to one other; wake and is_recorded to any.
 class KernelRecorder : public RecordSource {
 public:
     // Loads the programs and makes the rings; nothing is attached yet.
@@ -68,6 +89,13 @@ public:
     // Attaches the probes of files that came later; ids go on from those before. `limit` when the
     // room is used up: nothing is attached then. After another error some may be.
     [[nodiscard]] virtual Status attach_late(const AttachPlan& addition) = 0;
+
+    // Becomes readable when read_news() has something to give.
+    [[nodiscard]] virtual int news_fd() const = 0;
+    // Appends what came since the last call.
+    virtual void read_news(KernelNews& out) = 0;
+    // Records the cgroup's processes too, those that are in it by now and those that come.
+    [[nodiscard]] virtual Status want_cgroup(uint64_t id) = 0;
 
     // Whether the process is one of those recorded now.
     [[nodiscard]] virtual bool is_recorded(uint32_t pid) const = 0;

@@ -88,7 +88,7 @@ ProbeDefinition armed_definition(model::PointIndex index) {
 }
 
 Discovery::Discovery(KernelRecorder& recorder,
-                     MappingWatch& watch,
+                     MappingWatch* watch,
                      LateQueue& queue,
                      DiscoveryOptions options)
     : recorder_(recorder),
@@ -134,21 +134,58 @@ void Discovery::run() {
     }
     while (!stop_.load(std::memory_order_acquire)) {
         look_at_news();
-        std::array<pollfd, 2> fds{{{stop_event_.get(), POLLIN, 0}, {watch_.fd(), POLLIN, 0}}};
+        // A negative number is passed over.
+        std::array<pollfd, 3> fds{{{stop_event_.get(), POLLIN, 0},
+                                   {watch_ != nullptr ? watch_->fd() : -1, POLLIN, 0},
+                                   {recorder_.news_fd(), POLLIN, 0}}};
         if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
     }
 }
 
 void Discovery::look_at_news() {
-    news_.clear();
-    const uint64_t lost = watch_.read(news_);
-    for (const NewMapping& mapping : news_) {
+    KernelNews news;
+    recorder_.read_news(news);
+    for (const KernelNews::Cgroup& cgroup : news.cgroups) look_at_cgroup(cgroup);
+    // It may have run its files for long; their mappings were of no interest then.
+    for (const uint32_t pid : news.selected) look_at_process(pid);
+    look_at_mappings();
+    if (!news.lost_some) return;
+    for (const uint64_t id : options_.selection.find_cgroups()) {
+        if (const Status wanted = recorder_.want_cgroup(id); !wanted) warn(wanted.error().what);
+    }
+    look_at_all();
+}
+
+void Discovery::look_at_mappings() {
+    if (watch_ == nullptr) return;
+    mappings_.clear();
+    const uint64_t lost = watch_->read(mappings_);
+    for (const NewMapping& mapping : mappings_) {
         if (stop_.load(std::memory_order_acquire)) return;
         if (is_of_interest(mapping.pid)) look_at(mapping);
     }
     if (lost == 0) return;
     counts_.mappings_lost += lost;
     look_at_all();
+}
+
+// What is in it by now and what comes is recorded; the news of it follow.
+void Discovery::look_at_cgroup(const KernelNews::Cgroup& cgroup) {
+    if (!options_.selection.wants_cgroup(cgroup.path, cgroup.id)) return;
+    if (const Status wanted = recorder_.want_cgroup(cgroup.id); !wanted) {
+        warn(wanted.error().what);
+    }
+}
+
+void Discovery::look_at_process(uint32_t pid) {
+    if (watch_ == nullptr || pid == options_.own_pid) return;
+    NewMapping cause;
+    cause.pid = cause.tid = pid;
+    cause.time_ns = boottime_ns();
+    for (LateFile& file : open_mapped_files(pid)) {
+        if (stop_.load(std::memory_order_acquire)) return;
+        take_file(std::move(file), cause);
+    }
 }
 
 bool Discovery::is_of_interest(uint32_t pid) const {
@@ -171,22 +208,16 @@ void Discovery::look_at(const NewMapping& mapping) {
 }
 
 void Discovery::look_at_all() {
-    const uint64_t now_ns = boottime_ns();
     std::error_code error;
     for (auto entry = std::filesystem::directory_iterator("/proc", error);
          !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        NewMapping cause;
+        uint32_t pid = 0;
         const auto [end, parse_error] =
-            std::from_chars(name.data(), name.data() + name.size(), cause.pid);
+            std::from_chars(name.data(), name.data() + name.size(), pid);
         if (parse_error != std::errc() || end != name.data() + name.size()) continue;
-        if (!is_of_interest(cause.pid)) continue;
-        cause.tid = cause.pid;
-        cause.time_ns = now_ns;
-        for (LateFile& file : open_mapped_files(cause.pid)) {
-            if (stop_.load(std::memory_order_acquire)) return;
-            take_file(std::move(file), cause);
-        }
+        if (is_of_interest(pid)) look_at_process(pid);
+        if (stop_.load(std::memory_order_acquire)) return;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "probe/mapping_watch.h"
 #include "session/late_counts.h"
 #include "session/late_queue.h"
+#include "session/selection.h"
 #include "tracer/base/unique_fd.h"
 
 #include <atomic>
@@ -24,6 +25,7 @@ struct DiscoveryOptions {
     AttachPlan plan;                  // what is attached at the start; its ids and points go on
     SeenFiles seen;                   // looked at already
     std::vector<uint32_t> processes;  // recorded in part: of single threads
+    Selection selection;
     uint32_t own_pid = 0;
     uint32_t programs_max = 0;  // that may still be attached
     bool real_time = false;
@@ -33,14 +35,14 @@ struct DiscoveryOptions {
 [[nodiscard]] model::Point armed_point(model::PointIndex index);
 [[nodiscard]] ProbeDefinition armed_definition(model::PointIndex index);
 
-// Arms probes in files that recorded processes begin to run during the recording, on a thread of
-// its own. Each file is looked at once.
+// Arms probes in files that recorded processes begin to run during the recording, and has cgroups
+// recorded that are made during it, on a thread of its own. Each file is looked at once.
 class Discovery {
 public:
     // Watches from now on, so that nothing falls between and the look at what is there; nothing is
-    // done before start(). Borrows `watch` and the rest.
+    // done before start(). Borrows all but the options. `watch` null: no probes are armed later.
     Discovery(KernelRecorder& recorder,
-              MappingWatch& watch,
+              MappingWatch* watch,
               LateQueue& queue,
               DiscoveryOptions options);
     ~Discovery() { stop(); }
@@ -61,7 +63,10 @@ public:
 private:
     void run();
     void look_at_news();
+    void look_at_mappings();
     void look_at(const NewMapping& mapping);
+    void look_at_process(uint32_t pid);
+    void look_at_cgroup(const KernelNews::Cgroup& cgroup);
     // At what every recorded process runs: after a loss.
     void look_at_all();
     void take_file(LateFile file, const NewMapping& cause);
@@ -72,7 +77,7 @@ private:
     void warn(std::string text);
 
     KernelRecorder& recorder_;
-    MappingWatch& watch_;
+    MappingWatch* watch_;
     LateQueue& queue_;
     DiscoveryOptions options_;
     UniqueFd stop_event_;
@@ -81,7 +86,7 @@ private:
 
     // Of the thread while it runs, and options_.
     std::set<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>> seen_inodes_;  // as mappings say
-    std::vector<NewMapping> news_;
+    std::vector<NewMapping> mappings_;
     std::vector<model::Point> points_;
     std::vector<ProbeDefinition> probes_;  // of late files
     uint32_t next_probe_id_ = 0;

@@ -29,7 +29,13 @@ void write_clocks(Output& output) {
     output.handler().on_record(std::as_bytes(std::span(&clocks, 1)));
 }
 
-Status watch_targets(EndWatch& watch, const Targets& targets, const ChildProcess* child) {
+// Processes that fit a selection may come for as long as one waits: then a command's end alone is
+// the recording's.
+Status watch_targets(EndWatch& watch,
+                     const Targets& targets,
+                     const ChildProcess* child,
+                     bool has_selection) {
+    if (has_selection) return child != nullptr ? watch.add_process(child->pid()) : Status{};
     for (const uint32_t pid : targets.pids) TR_TRY(watch.add_process(pid));
     for (const Targets::Thread& thread : targets.threads) {
         TR_TRY(watch.add_thread(thread.tid, thread.pid));
@@ -61,8 +67,8 @@ public:
           options_(options),
           merger_(recorder),
           drain_(recorder, merger_, output, late_, options.drain) {
-        if (options.mappings != nullptr) {
-            discovery_.emplace(recorder, *options.mappings, late_, options.discovery);
+        if (options.mappings != nullptr || !options.discovery.selection.is_empty()) {
+            discovery_.emplace(recorder, options.mappings, late_, options.discovery);
         }
         watch_.raise_by([this] { return drain_.raised(); });
     }
@@ -109,7 +115,10 @@ Status Recording::begin() {
         attached =
             fail(ErrorCode::usage, "interrupted while probes were attached; nothing recorded");
     }
-    if (attached) attached = watch_targets(watch_, options_.targets, child_);
+    if (attached) {
+        attached = watch_targets(watch_, options_.targets, child_,
+                                 !options_.discovery.selection.is_empty());
+    }
     armed_ns_ = boottime_ns();
     // Before the child runs: what it starts may bring probes at once.
     if (attached && discovery_) attached = discovery_->start();

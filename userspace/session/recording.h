@@ -37,6 +37,7 @@ struct RecordingOptions {
     // Files that are run later get their probes too; null: they do not. Borrowed, opened before
     // the files at the start were collected.
     MappingWatch* mappings = nullptr;
+    // What is discovered: by `mappings`, and by `discovery.selection` if it is not empty.
     DiscoveryOptions discovery;
     std::chrono::milliseconds tick{250};  // of on_status
     // On the calling thread; empty: no status line.

@@ -50,6 +50,38 @@ void add_process(Targets& targets, uint32_t pid) {
     if (std::ranges::find(targets.pids, pid) == targets.pids.end()) targets.pids.push_back(pid);
 }
 
+// The last number of NSpid: what a task calls itself; 0: not to be read.
+uint32_t innermost_id(const std::string& task_folder) {
+    std::ifstream file(task_folder + "/status");
+    std::string line;
+    while (std::getline(file, line)) {
+        if (!line.starts_with("NSpid:")) continue;
+        std::istringstream ids(line.substr(sizeof("NSpid:") - 1));
+        uint32_t id = 0;
+        uint32_t last = 0;
+        while (ids >> id) last = id;
+        return last;
+    }
+    return 0;
+}
+
+std::string pid_namespace_of(const std::string& process_folder) {
+    std::error_code error;
+    return std::filesystem::read_symlink(process_folder + "/ns/pid", error).string();
+}
+
+// Numbers among the entries of a folder; what cannot be read is empty.
+std::vector<uint32_t> numbers_in(const std::string& folder) {
+    std::vector<uint32_t> numbers;
+    std::error_code error;
+    for (auto entry = std::filesystem::directory_iterator(folder, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        uint32_t number = 0;
+        if (parse_number(entry->path().filename().string(), number)) numbers.push_back(number);
+    }
+    return numbers;
+}
+
 Status check_task(uint32_t id, const TaskStatus& task, uint32_t own_pid) {
     if (task.tgid == own_pid) {
         return fail(ErrorCode::usage, fmt::format("--pid {}: that is this tracer itself", id),
@@ -76,7 +108,12 @@ std::vector<uint32_t> Targets::processes() const {
 
 Result<Targets> resolve_targets(const TargetRequest& request, const std::string& proc_root) {
     Targets targets;
-    for (const uint32_t id : request.ids) {
+    std::vector<uint32_t> ids = request.ids;
+    for (const NamespacedId& wanted : request.namespaced_ids) {
+        TR_ASSIGN(const uint32_t id, find_in_namespace(wanted, proc_root));
+        ids.push_back(id);
+    }
+    for (const uint32_t id : ids) {
         TR_ASSIGN(const TaskStatus task, read_task_status(id, proc_root));
         TR_TRY(check_task(id, task, request.own_pid));
         if (targets.name.empty()) targets.name = task.name;
@@ -118,6 +155,28 @@ Result<TaskStatus> read_task_status(uint32_t id, const std::string& proc_root) {
     }
     status.is_kernel_thread = has_kernel_thread_flag(id, proc_root);
     return status;
+}
+
+Result<uint32_t> find_in_namespace(const NamespacedId& wanted, const std::string& proc_root) {
+    const std::string home = pid_namespace_of(fmt::format("{}/{}", proc_root, wanted.member));
+    if (home.empty()) {
+        return fail(ErrorCode::not_found,
+                    fmt::format("--pid {}@{}: no process {} here whose pid namespace could be read",
+                                wanted.id, wanted.member, wanted.member),
+                    "behind the @ stands a process of the container, by its id outside");
+    }
+    for (const uint32_t pid : numbers_in(proc_root)) {
+        const std::string process = fmt::format("{}/{}", proc_root, pid);
+        if (pid_namespace_of(process) != home) continue;
+        for (const uint32_t tid : numbers_in(process + "/task")) {
+            if (innermost_id(fmt::format("{}/task/{}", process, tid)) == wanted.id) return tid;
+        }
+    }
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("--pid {}@{}: the pid namespace of process {} has no process or thread {}",
+                    wanted.id, wanted.member, wanted.member, wanted.id),
+        fmt::format("`nsenter -t {} -p -m ps -eLo pid,tid,args` lists them", wanted.member));
 }
 
 std::vector<std::string> read_arguments(uint32_t pid, const std::string& proc_root) {

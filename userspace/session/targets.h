@@ -24,8 +24,15 @@ struct Targets {
     [[nodiscard]] std::vector<uint32_t> processes() const;
 };
 
+// A process or thread by the id it has in the pid namespace that another process is in.
+struct NamespacedId {
+    uint32_t id = 0;
+    uint32_t member = 0;  // any process of that namespace, by its id here
+};
+
 struct TargetRequest {
     std::vector<uint32_t> ids;  // of processes or threads
+    std::vector<NamespacedId> namespaced_ids;
     bool with_children = false;
     uint32_t own_pid = 0;
 };
@@ -45,6 +52,10 @@ struct TaskStatus {
 
 [[nodiscard]] Result<TaskStatus> read_task_status(uint32_t id,
                                                   const std::string& proc_root = "/proc");
+
+// Its id here. not_found when the namespace has no such process or thread.
+[[nodiscard]] Result<uint32_t> find_in_namespace(const NamespacedId& wanted,
+                                                 const std::string& proc_root = "/proc");
 
 // The words a process was started with, in all at most 4 KiB; none if it has ended or has wiped
 // them.

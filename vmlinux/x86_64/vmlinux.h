@@ -8,8 +8,13 @@
 #endif
 
 struct bpf_iter_meta;
+struct cgroup;
+struct cgroup_subsys_state;
+struct css_set;
 struct file;
+struct kernfs_node;
 struct mm_struct;
+struct pid;
 struct seq_file;
 struct signal_struct;
 struct task_struct;
@@ -88,10 +93,12 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *parent;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	u64 start_time;
 	u64 start_boottime;
 	char comm[16];
 	struct signal_struct *signal;
+	struct css_set *cgroups;
 	struct thread_struct thread;
 };
 
@@ -114,6 +121,32 @@ struct linux_binprm {
 	struct file *file;
 	const char *filename;
 	const char *interp;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[0];
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct kernfs_node {
+	u64 id;
 };
 
 struct fred_cs {

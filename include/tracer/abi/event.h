@@ -39,7 +39,8 @@
 	X(9, task_info, struct tr_task)              \
 	X(10, gap_begin, struct tr_gap)              \
 	X(11, gap_end, struct tr_gap)                \
-	X(12, clock, struct tr_clock)
+	X(12, clock, struct tr_clock)                \
+	X(13, task_select, struct tr_task)
 
 enum tr_record_kind {
 #define TR_KIND_ENUM(number, name, type) TR_KIND_##name = number,
@@ -74,7 +75,7 @@ enum tr_builtin_probe {
 	TR_PROBE_sched_switch = 1,
 	TR_PROBE_sched_wakeup = 2,
 	TR_PROBE_task = 3,
-	TR_PROBE_armed = 4, /* a hit that userspace makes: probes were armed in a file mapped late */
+	TR_PROBE_armed = 4, /* a hit made by userspace: probes armed in a file mapped late */
 	TR_PROBE_FIRST_USER = 16,
 };
 
@@ -134,6 +135,7 @@ TR_STATIC_ASSERT(sizeof(struct tr_sched_wakeup) == 48);
 #define TR_TASK_KTHREAD 1u    /* a kernel thread */
 #define TR_TASK_GROUP_DEAD 2u /* task_exit: the last thread of its process */
 #define TR_TASK_RUNNING 4u    /* task_info: on a CPU or waiting for one */
+#define TR_TASK_SELECTED 8u   /* task_select: its process is recorded from now on; else no more */
 
 /* Life of a task. tgid/tid of the header: the task itself (task_new: the new task). */
 struct tr_task {
@@ -146,6 +148,18 @@ struct tr_task {
 	uint32_t task_flags;      /* TR_TASK_* */
 };
 TR_STATIC_ASSERT(sizeof(struct tr_task) == 72);
+
+/*
+ * What the kernel makes of task_new and task_info since minor version 1: the same, and the ids by
+ * which the task knows itself. 0: it is in the initial pid namespace, where they are those of the
+ * header.
+ */
+struct tr_task_ids {
+	struct tr_task task;
+	uint32_t ns_tgid; /* in the innermost pid namespace of its birth, which it never leaves */
+	uint32_t ns_tid;
+};
+TR_STATIC_ASSERT(sizeof(struct tr_task_ids) == 80);
 
 /* A process began another program. comm of `task` is the new name. */
 struct tr_task_exec {

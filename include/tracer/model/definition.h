@@ -36,6 +36,9 @@ struct Thread {
     ThreadIndex index{};
     uint32_t pid = 0;  // of the process (the kernel's tgid), initial pid namespace
     uint32_t tid = 0;
+    // The ids by which it knows itself in a pid namespace of its own; 0: those above, or not known.
+    uint32_t ns_pid = 0;
+    uint32_t ns_tid = 0;
     // How many earlier threads of this recording had the same tid (processes: the same pid).
     // Formats that know ids alone must keep the lives apart by it.
     uint32_t thread_life = 0;

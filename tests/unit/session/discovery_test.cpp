@@ -97,7 +97,7 @@ protected:
 
     // Starts a discovery and waits until `count` files were armed.
     std::unique_ptr<Discovery> start() {
-        auto discovery = std::make_unique<Discovery>(recorder_, watch_, queue_, options_);
+        auto discovery = std::make_unique<Discovery>(recorder_, &watch_, queue_, options_);
         EXPECT_TRUE(discovery->start());
         return discovery;
     }

@@ -87,6 +87,15 @@ public:
         if (on_attach_late) on_attach_late(addition);
         return attach_late_result;
     }
+    int news_fd() const override { return -1; }
+    void read_news(KernelNews& out) override {
+        const std::scoped_lock lock(mutex_);
+        out = std::exchange(news, {});
+    }
+    Status want_cgroup(uint64_t id) override {
+        log("want_cgroup " + std::to_string(id));
+        return {};
+    }
     bool is_recorded(uint32_t pid) const override { return recorded_pids.contains(pid); }
     Status detach() override {
         log("detach");
@@ -125,6 +134,7 @@ public:
     Status attach_late_result;
     std::set<uint32_t> recorded_pids;  // set before the recording begins
     std::function<void(const AttachPlan&)> on_attach_late;
+    KernelNews news;  // given at the next look; set before the recording begins
     std::function<void()> on_attach;
     std::function<void()> on_detach;
 

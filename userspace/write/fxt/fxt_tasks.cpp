@@ -13,6 +13,10 @@
 namespace tracer::fxt {
 namespace {
 
+// Of the few processes in a pid namespace of their own: spelled out, not in the string table.
+constexpr std::string_view kNsPid = "ns_pid";
+constexpr std::string_view kNsTid = "ns_tid";
+
 constexpr uint32_t kIndexMax = 1U << 24;  // lives in one recording; beyond is a bug, not a machine
 
 uint64_t file_id(uint32_t id, uint32_t life) {
@@ -58,6 +62,11 @@ bool TaskBook::define(const model::Thread& thread, uint64_t& strings_cut) {
         task->ids = ids;
         task->ref = ids;
     }
+    Process& process = processes_[ids.process];
+    if (process.ns_pid != thread.ns_pid) process.is_written = false;
+    process.ns_pid = thread.ns_pid;
+    if (task->ns_tid != thread.ns_tid) task->is_written = false;
+    task->ns_tid = thread.ns_tid;
     auto process_name = thread.is_kernel_thread
                             ? std::string("kthreadd")
                             : with_life(clean_name(thread.process_name, strings_cut), "pid",
@@ -110,13 +119,17 @@ bool TaskBook::write_pending(Stream& stream) {
 bool TaskBook::write_objects(Stream& stream, Task& task) {
     Process& process = processes_[task.ids.process];
     // Without an object readers show "Process 12", which is better than an empty name.
+    const Argument process_arguments[] = {arg(StringRef(kNsPid), process.ns_pid)};
     if (!process.is_written && !process.name.empty() &&
-        !stream.kernel_object(ObjectType::process, task.ids.process, process.name)) {
+        !stream.kernel_object(ObjectType::process, task.ids.process, process.name,
+                              std::span(process_arguments).first(process.ns_pid != 0 ? 1 : 0))) {
         return false;
     }
     process.is_written = true;
-    const Argument arguments[] = {arg(process_argument_, Koid{task.ids.process})};
-    return bool{stream.kernel_object(ObjectType::thread, task.ids.thread, task.name, arguments)};
+    const Argument arguments[] = {arg(process_argument_, Koid{task.ids.process}),
+                                  arg(StringRef(kNsTid), task.ns_tid)};
+    return bool{stream.kernel_object(ObjectType::thread, task.ids.thread, task.name,
+                                     std::span(arguments).first(task.ns_tid != 0 ? 2 : 1))};
 }
 
 void TaskBook::restart() {

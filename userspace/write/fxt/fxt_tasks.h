@@ -53,6 +53,7 @@ struct Task {
     bool has_exited = false;
     uint32_t pid = 0;  // as the kernel says them
     uint32_t tid = 0;
+    uint32_t ns_tid = 0;  // 0: none
     std::string name;
     std::vector<OpenSpan> spans;     // innermost last
     std::vector<OwedEnd> owed_ends;  // in the order of their times
@@ -90,6 +91,7 @@ public:
 private:
     struct Process {
         std::string name;
+        uint32_t ns_pid = 0;  // 0: none
         bool is_written = false;
     };
 
