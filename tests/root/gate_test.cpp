@@ -182,8 +182,8 @@ std::vector<Row> table() {
     return {
         {"arg0 == 5", numbers(5), kTrue},
         {"arg0 == 5", numbers(6), kFalse},
-        {"arg0 != -1", numbers(kMinus1), kFalse},
-        {"arg0 < 0", numbers(kMinus1), kTrue},
+        {"arg0:s64 != -1", numbers(kMinus1), kFalse},
+        {"arg0:s64 < 0", numbers(kMinus1), kTrue},
         {"arg0:u64 < 5", numbers(kMinus1), kFalse},
         {"arg0:u64 > 0x7fffffffffffffff", numbers(kMinus1), kTrue},
         {"arg0:s8 < 0", numbers(0x80), kTrue},
@@ -227,7 +227,7 @@ TEST_F(GateTest, JudgesEachOperatorAsTheTableSays) {
     for (size_t i = 0; i < rows.size(); ++i) {
         texts.push_back(site_text(i, "if " + rows[i].condition));
     }
-    start(texts);
+    ASSERT_NO_FATAL_FAILURE(start(texts));
     for (size_t i = 0; i < rows.size(); ++i) call(kSites[i], rows[i].input, i);
     finish();
     for (size_t i = 0; i < rows.size(); ++i) {

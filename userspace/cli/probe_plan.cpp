@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace tracer {
 namespace {
 
@@ -61,6 +63,21 @@ bool is_tracepoint(ProbeKind kind) {
     return kind == ProbeKind::tracepoint;
 }
 
+// For container == "NAME" in a condition: the cgroup of the one that runs now.
+Result<uint64_t> find_container(std::string_view name) {
+    SelectionRequest request;
+    request.containers = {std::string(name)};
+    TR_ASSIGN(const auto selection, Selection::make(request, SelectionSystem::of_this_machine()));
+    const auto cgroups = selection.find_cgroups();
+    if (cgroups.size() == 1) return cgroups.front();
+    if (cgroups.empty()) {
+        return fail(ErrorCode::not_found, fmt::format("no container called {} is running", name),
+                    "--container NAME records one that is started later");
+    }
+    return fail(ErrorCode::usage, fmt::format("{} containers fit {}", cgroups.size(), name),
+                "name one with more of its id");
+}
+
 }  // namespace
 
 Result<std::vector<EventSpec>> parse_probes(const std::vector<std::string>& texts) {
@@ -84,6 +101,7 @@ Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
         TR_ASSIGN(tracepoints, Tracefs::open());
         options.tracepoints = &*tracepoints;
     }
+    options.find_container = find_container;
     return compile_events(events, files, options);
 }
 

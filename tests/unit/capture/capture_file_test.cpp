@@ -51,7 +51,6 @@ public:
 
 RecordingDefinitions some_definitions() {
     RecordingDefinitions definitions;
-<<<<<<< HEAD
     definitions.points = {
         {.index = model::PointIndex{0},
          .category = "app",
@@ -63,26 +62,13 @@ RecordingDefinitions some_definitions() {
          .kind = model::PointKind::span,
          .category = "app",
          .name = "f \"quoted\" \xc3\xa9",
-         .end_arguments = {{"ret", model::ValueType::pointer}}}};
-=======
-    definitions.points = {{.index = model::PointIndex{0},
-                           .category = "app",
-                           .name = "event",
-                           .arguments = {{"a", model::ValueType::s32},
-                                         {"s", model::ValueType::string},
-                                         {"f", model::ValueType::f64}}},
-                          {.index = model::PointIndex{1},
-                           .kind = model::PointKind::span,
-                           .category = "app",
-                           .name = "f \"quoted\" \xc3\xa9",
-                           .end_arguments = {{"ret", model::ValueType::pointer}}},
-                          {.index = model::PointIndex{2},
-                           .kind = model::PointKind::span,
-                           .category = "app",
-                           .name = "pair",
-                           .arguments = {{"key", model::ValueType::u64}},
-                           .end_arguments = {{"ret", model::ValueType::s32}}}};
->>>>>>> 027bc69 (session, capture: test durations in the summary, pairs in captures)
+         .end_arguments = {{"ret", model::ValueType::pointer}}},
+        {.index = model::PointIndex{2},
+         .kind = model::PointKind::span,
+         .category = "app",
+         .name = "pair",
+         .arguments = {{"key", model::ValueType::u64}},
+         .end_arguments = {{"ret", model::ValueType::s32}}}};
     definitions.probes = {
         {.probe_id = 16,
          .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},

@@ -96,7 +96,9 @@ TEST(List, ShowsProbesOfOtherMachinesAndSaysSo) {
     const auto path = test::write_file(folder.path(), "app", program);
     const auto listed = list({.file = path});
     ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
-    EXPECT_EQ(listed.text, "usdt:" + path + ":app:start(arg0:s32, arg1:u64)\n");
+    EXPECT_EQ(listed.text, "usdt:" + path +
+                               ":app:start(arg0:s32, arg1:u64)  # not of this machine but of "
+                               "aarch64: cannot be attached\n");
     EXPECT_NE(listed.remarks.find("files of other machines"), std::string::npos);
     const auto row = nlohmann::json::parse(list({.file = path, .json = true}).text);
     EXPECT_EQ(row.at("remark"), "not of this machine but of aarch64: cannot be attached");

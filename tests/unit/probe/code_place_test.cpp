@@ -43,6 +43,15 @@ protected:
         return compile_probes({&spec, 1}, files, {});
     }
 
+    // What is said of the place; that single steps are dear is another matter.
+    static std::vector<std::string> remarks(const AttachPlan& plan) {
+        auto remarks = plan.warnings;
+        std::erase_if(remarks, [](const std::string& line) {
+            return line.find("single-steps") != std::string::npos;
+        });
+        return remarks;
+    }
+
     test::TemporaryFolder folder;
     TargetFiles files;
     std::string path;
@@ -52,7 +61,7 @@ TEST_F(CodePlace, AnInstructionsFirstByteIsTakenWithoutAWord) {
     for (const auto* text : {"u:app:work+1", "u:app:work+4", "u:app:work+8"}) {
         const auto plan = compile(text);
         ASSERT_TRUE(plan) << text << ": " << plan.error().what;
-        EXPECT_THAT(plan->warnings, IsEmpty());
+        EXPECT_THAT(remarks(*plan), IsEmpty());
     }
 }
 
@@ -68,7 +77,7 @@ TEST_F(CodePlace, AByteInsideOfAnInstructionIsRefusedWithItsNeighbours) {
 TEST_F(CodePlace, WhereCodeCannotBeDecodedItSaysThatNothingIsChecked) {
     const auto plan = compile("u:app:broken+2");
     ASSERT_TRUE(plan) << plan.error().what;
-    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("cannot check that an instruction begins")));
+    EXPECT_THAT(remarks(*plan), ElementsAre(HasSubstr("cannot check that an instruction begins")));
 }
 
 TEST_F(CodePlace, AnAddressIsAPlaceToo) {
@@ -76,7 +85,7 @@ TEST_F(CodePlace, AnAddressIsAPlaceToo) {
     ASSERT_TRUE(plan) << plan.error().what;
     EXPECT_EQ(plan->files.at(0).sites.at(0).file_offset, 0x201u);
     EXPECT_EQ(plan->points.at(0).name, "0x400201");
-    EXPECT_THAT(plan->warnings, IsEmpty());
+    EXPECT_THAT(remarks(*plan), IsEmpty());
     const auto inside = compile("u:app:0x400202");
     ASSERT_FALSE(inside);
     EXPECT_THAT(inside.error().what, HasSubstr("inside of the instruction"));
@@ -85,7 +94,7 @@ TEST_F(CodePlace, AnAddressIsAPlaceToo) {
 TEST_F(CodePlace, AnAddressThatNothingCoversIsTakenWithAWarning) {
     const auto plan = compile("u:app:0x400280");
     ASSERT_TRUE(plan) << plan.error().what;
-    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("no symbol and no unwind table")));
+    EXPECT_THAT(remarks(*plan), ElementsAre(HasSubstr("no symbol and no unwind table")));
 }
 
 TEST_F(CodePlace, AnAddressThatTheFileHasNotIsRefused) {
@@ -109,7 +118,7 @@ TEST_F(CodePlace, AReturnProbeNeedsAFunctionsFirstInstruction) {
 TEST_F(CodePlace, ArgumentsInsideOfAFunctionAreToldOf) {
     const auto plan = compile("u:app:0x400204(arg0)");
     ASSERT_TRUE(plan) << plan.error().what;
-    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("as they lie at the function's entry")));
+    EXPECT_THAT(remarks(*plan), ElementsAre(HasSubstr("as they lie at the function's entry")));
 }
 
 TEST(FrameTable, KnowsTheFunctionsOfAStrippedFile) {

@@ -142,8 +142,8 @@ TEST_F(ConditionCompilerTest, OperandsInMemoryMakeAHandlerSleep) {
 TEST_F(ConditionCompilerTest, FieldsOfTracepointsAreOperands) {
     const auto plan = compile("t:sched:sched_switch if prev_comm ~ \"pg*\" && prev_pid > 5");
     ASSERT_THAT(plan.gates, SizeIs(1));
-    EXPECT_EQ(plan.gates[0].terms[0].arg.form, TR_ARG_KERNEL_STRING);
-    EXPECT_EQ(plan.gates[0].terms[0].arg.string_bytes_max, 17);
+    EXPECT_EQ(plan.gates[0].terms[0].arg.form, TR_ARG_KERNEL_ARRAY);
+    EXPECT_EQ(plan.gates[0].terms[0].arg.string_bytes_max, 16);
     EXPECT_EQ(plan.gates[0].terms[1].arg.form, TR_ARG_SIGNED);
     EXPECT_THAT(refusal("t:sched:sched_switch if nothing == 1"), HasSubstr("its fields:"));
     EXPECT_THAT(compile("t:sched:* if prev_pid == 1").points, SizeIs(1));

@@ -180,22 +180,5 @@ TEST_F(SafeSites, TellsOfSingleSteppedPlacesInOneLineWithACheaperOne) {
     EXPECT_THAT(compile("u:app:*").warnings, ElementsAre(HasSubstr("3 probes are on")));
 }
 
-TEST_F(SafeSites, RefusesPlacesInsideOfAnInstruction) {
-    add_file("app", ElfBuilder()
-                        .code(kText, {0x90, 0xb8, 1, 0, 0, 0, 0xc3})  // nop; mov $1,%eax; ret
-                        .code(kText + 16, {0x06})
-                        .function("f", kText)
-                        .function("odd", kText + 16)
-                        .function("unsized", kText + 32, 0));
-    const auto error = refusal("u:app:f+0x3");
-    EXPECT_EQ(error.code, ErrorCode::usage);
-    EXPECT_THAT(error.what, HasSubstr("inside of an instruction"));
-    EXPECT_EQ(error.hint, "instructions begin at +0x1 and +0x6");
-    EXPECT_EQ(compile("u:app:f+0x1").programs.size(), 1u);
-    EXPECT_EQ(compile("u:app:f+0x6").programs.size(), 1u);
-    EXPECT_THAT(compile("u:app:odd+0x2").warnings, Contains(HasSubstr("cannot be checked")));
-    EXPECT_THAT(compile("u:app:unsized+0x2").warnings, Contains(HasSubstr("cannot be checked")));
-}
-
 }  // namespace
 }  // namespace tracer

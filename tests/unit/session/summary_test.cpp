@@ -245,7 +245,6 @@ TEST(Summary, EmptyTraceHasAWarning) {
     EXPECT_EQ(inputs.make().warnings.size(), 1u);
 }
 
-<<<<<<< HEAD
 TEST(Summary, CountsWhatClausesKeptOutByCause) {
     Inputs inputs;
     inputs.probes = {probe(16, "u:a:f sample 1/10")};
@@ -276,7 +275,8 @@ TEST(Summary, CountsWhatClausesKeptOutByCause) {
     EXPECT_EQ(json["probes"][0]["sampled"]["stand_for"], 56);
     inputs.kernel.probes[0].counters.throttled = 5;
     EXPECT_EQ(inputs.make().disagreements.size(), 1u);
-=======
+}
+
 SpanTally requests() {
     SpanTally tally{.name = "req", .spec = "u:/bin/a:f ~~ u:/bin/a:g"};
     for (uint64_t i = 1; i <= 1000; ++i) tally.durations.add(i * 1000);
@@ -315,7 +315,6 @@ TEST(Summary, HasDurationsInItsJson) {
     uint64_t sum = 0;
     for (const auto& pair : row.at("log2")) sum += pair.at(1).get<uint64_t>();
     EXPECT_EQ(sum, 1000U);
->>>>>>> 027bc69 (session, capture: test durations in the summary, pairs in captures)
 }
 
 }  // namespace

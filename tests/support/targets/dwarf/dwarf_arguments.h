@@ -53,7 +53,7 @@ struct request {
     uint32_t id;
     uint32_t flags : 3;
     int32_t level : 7;
-    const char *path;
+    const char* path;
     union {
         uint64_t number;
         struct pair both;
@@ -62,7 +62,7 @@ struct request {
         uint16_t port;
         char name[6];
     } peer;
-    struct request *next;
+    struct request* next;
 };
 
 // NOLINTEND(readability-identifier-naming)
