@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering of names. Relies on write/text.h for UTF-8 and on fmt for numbers. Called by the
-// decoder for hits of probes with a name of their own only; allocates until `out` has grown.
+// Rendering of names. Relies on write/text.h for UTF-8 and on write/value_text.h for numbers.
+// Called by the decoder for hits of probes with a name of their own only; allocates until `out` has
+// grown.
 #include "decode/event_name.h"
 
 #include "write/text.h"
+#include "write/value_text.h"
 
 #include <algorithm>
-#include <iterator>
-
-#include <fmt/format.h>
 
 namespace tracer {
 
@@ -17,39 +16,25 @@ namespace {
 
 constexpr std::string_view kEllipsis = "\u2026";
 
-void append_value(std::string& out, const model::Value& value) {
-    const auto end = std::back_inserter(out);
-    switch (value.type) {
-        case model::ValueType::none:
-            out += '?';
-            return;
-        case model::ValueType::s32:
-        case model::ValueType::s64:
-            fmt::format_to(end, "{}", static_cast<int64_t>(value.bits));
-            return;
-        case model::ValueType::u32:
-        case model::ValueType::u64:
-            fmt::format_to(end, "{}", value.bits);
-            return;
-        case model::ValueType::f64:
-            fmt::format_to(end, "{}", value.real);
-            return;
-        case model::ValueType::boolean:
-            out += value.bits != 0 ? "true" : "false";
-            return;
-        case model::ValueType::pointer:
-            fmt::format_to(end, "{:#x}", value.bits);
-            return;
-        case model::ValueType::string:
-            append_as_utf8(out, value.is_cut ? without_partial_tail(value.text) : value.text);
-            if (value.is_cut) out += kEllipsis;
-            return;
+void append_value(std::string& out, const model::Value& value, const model::Argument& argument) {
+    if (value.type == model::ValueType::string) {
+        append_as_utf8(out, value.is_cut ? without_partial_tail(value.text) : value.text);
+        if (value.is_cut) out += kEllipsis;
+        return;
+    }
+    const std::string* name = nullptr;
+    if (model::has_names(value.type)) name = argument.name_of(value.bits);
+    if (name != nullptr) {
+        append_as_utf8(out, *name);
+    } else {
+        append_number(out, value);
     }
 }
 
 }  // namespace
 
 void render_name(const std::vector<NamePiece>& pieces,
+                 std::span<const model::Argument> arguments,
                  std::span<const model::Value> values,
                  std::string& out) {
     out.clear();
@@ -58,8 +43,8 @@ void render_name(const std::vector<NamePiece>& pieces,
         if (out.size() > model::kEventNameBytesMax) break;
         if (piece.slot == NamePiece::kText) {
             append_as_utf8(out, piece.text);
-        } else if (piece.slot < values.size()) {
-            append_value(out, values[piece.slot]);
+        } else if (piece.slot < values.size() && piece.slot < arguments.size()) {
+            append_value(out, values[piece.slot], arguments[piece.slot]);
         } else {
             out += '?';
         }

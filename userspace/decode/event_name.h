@@ -15,9 +15,10 @@ namespace tracer {
 
 // Writes the name of one event into `out`, whose room is used again: UTF-8 in one line of at most
 // model::kEventNameBytesMax bytes. A longer one is cut and ends in an ellipsis, as does a value
-// that was cut in the target; what could not be read is "?". `values` may be fewer than pieces ask
-// for.
+// that was cut in the target; what could not be read is "?". `arguments`, the point's, may name
+// values. Both may be fewer than pieces ask for.
 void render_name(const std::vector<NamePiece>& pieces,
+                 std::span<const model::Argument> arguments,
                  std::span<const model::Value> values,
                  std::string& out);
 

@@ -213,7 +213,8 @@ std::string_view RecordDecoder::name_of(const Probe& probe,
                                         uint32_t probe_id,
                                         std::span<const model::Value> values) {
     if (!probe.has_name) return {};
-    render_name(names_[probe_id], values, name_);
+    render_name(names_[probe_id], points_[static_cast<size_t>(probe.point)].arguments, values,
+                name_);
     return name_;
 }
 

@@ -254,6 +254,8 @@ protected:
             if (probe.probe_id == kEvent) {
                 probe.name = {
                     {"a=", NamePiece::kText}, {"", 0}, {", b=", NamePiece::kText}, {"", 1}};
+                auto& point = definitions.points.at(static_cast<size_t>(probe.point));
+                point.arguments.at(1).names = {{9, "write"}};
             }
             if (probe.probe_id == kNamed || probe.probe_id == kBeginF) {
                 probe.name = {{"<", NamePiece::kText}, {"", 0}, {">", NamePiece::kText}};
@@ -273,6 +275,12 @@ TEST_F(DecoderName, ShowsValues) {
                 ElementsAre("10 instant event=\"a=-5, b=6\" 7 [-5, 6]",
                             "11 instant event=\"a=?, b=6\" 7 [?, 6]", "12 begin f=\"<1>\" 7 [1]",
                             "13 end f 7 returned [2]"));
+}
+
+TEST_F(DecoderName, ShowsValuesByTheirNames) {
+    feed(test::make_hit({.time_ns = 10, .tgid = 7, .tid = 7}, kEvent, {1, 9}));
+    ASSERT_EQ(writer_.lines().size(), 1U);
+    EXPECT_THAT(writer_.lines()[0], testing::HasSubstr("event=\"a=1, b=write\""));
 }
 
 TEST_F(DecoderName, IsOneLineOfTextWithItsCutsMarked) {

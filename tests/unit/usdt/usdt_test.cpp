@@ -177,10 +177,12 @@ TEST(UsdtCompatible, NotesAreThoseOfSysSdt) {
     for (std::string language; std::getline(languages, language, ':');) {
         std::array<std::multiset<std::string>, 2> texts;
         for (size_t i = 0; i < texts.size(); ++i) {
-            const std::string header = i == 0 ? "sys" : "ours";
-            for (const auto& note : notes_of(target_path("usdt_" + header + "_" + language))) {
-                texts[i].insert(note.name + "(" + sizes_of(note.arguments) + ")" +
-                                (note.semaphore == 0 ? "" : " counted"));
+            std::string program = i == 0 ? "usdt_sys_" : "usdt_ours_";
+            program.append(language);
+            for (const auto& note : notes_of(target_path(program))) {
+                std::string text = note.name;
+                text.append("(").append(sizes_of(note.arguments));
+                texts[i].insert(text.append(note.semaphore == 0 ? ")" : ") counted"));
                 EXPECT_EQ(note.instruction, 0x90) << note.name;
             }
         }

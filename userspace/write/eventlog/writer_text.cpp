@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values in messages. Relies on fmt for the shortest decimal of a double and on write/text.h for
-// UTF-8. Called by the eventlog writer.
+// Values in messages. Relies on write/value_text.h for numbers and on write/text.h for UTF-8.
+// Called by the eventlog writer.
 #include "write/eventlog/writer_text.h"
 
 #include "write/text.h"
+#include "write/value_text.h"
 
 #include <iterator>
 
@@ -24,33 +25,12 @@ void append_cut_mark(std::string& out, const model::Value& value) {
 }  // namespace
 
 void append_value(std::string& out, const model::Value& value) {
-    const auto end = std::back_inserter(out);
-    switch (value.type) {
-        case model::ValueType::none:
-            out += '?';
-            return;
-        case model::ValueType::s32:
-        case model::ValueType::s64:
-            fmt::format_to(end, "{}", static_cast<int64_t>(value.bits));
-            return;
-        case model::ValueType::u32:
-        case model::ValueType::u64:
-            fmt::format_to(end, "{}", value.bits);
-            return;
-        case model::ValueType::f64:
-            fmt::format_to(end, "{}", value.real);
-            return;
-        case model::ValueType::boolean:
-            out += value.bits != 0 ? "true" : "false";
-            return;
-        case model::ValueType::pointer:
-            fmt::format_to(end, "{:#x}", value.bits);
-            return;
-        case model::ValueType::string:
-            append_quoted(out, value.is_cut ? without_partial_tail(value.text) : value.text);
-            if (value.is_cut) append_cut_mark(out, value);
-            return;
+    if (value.type != model::ValueType::string) {
+        append_number(out, value);
+        return;
     }
+    append_quoted(out, value.is_cut ? without_partial_tail(value.text) : value.text);
+    if (value.is_cut) append_cut_mark(out, value);
 }
 
 void append_quoted(std::string& out, std::string_view text) {

@@ -186,11 +186,11 @@ private:
     std::vector<Point> points_;
     // Begun in the file and not ended, by id.
     struct AsyncSpan {
-        uint64_t begin_ns;
-        model::PointIndex point;
-        model::ThreadIndex thread;
-        bool is_begun;     // in this chunk
-        std::string name;  // empty: the point's
+        uint64_t begin_ns = 0;
+        model::PointIndex point{};
+        model::ThreadIndex thread{};
+        bool is_begun = false;  // in this chunk
+        std::string name;       // empty: the point's
     };
     std::unordered_map<uint64_t, AsyncSpan> async_spans_;
     std::vector<Cpu> cpus_;
