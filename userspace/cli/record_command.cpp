@@ -45,13 +45,12 @@ std::string own_command_line() {
     return text;
 }
 
-SeenFiles seen_files(const PlannedProbes& planned) {
+template <typename Files>
+SeenFiles stamps_of(const Files& files) {
     SeenFiles seen;
-    const auto add = [&seen](const std::string& path) {
-        if (const auto stamp = stamp_of(path)) seen.add(*stamp);
-    };
-    for (const TargetFile& file : planned.files.files()) add(file.open_path);
-    for (const AttachFile& file : planned.plan.files) add(file.open_path);
+    for (const auto& file : files) {
+        if (const auto stamp = stamp_of(file.open_path)) seen.add(*stamp);
+    }
     return seen;
 }
 
@@ -93,6 +92,7 @@ private:
     std::string watch_warning_;               // why not
     PlannedProbes planned_;
     SeenFiles seen_;
+    SeenFiles named_;
     std::optional<ProbeDefinition> armed_definition_;
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
@@ -141,7 +141,8 @@ Status Preparation::plan() {
     TR_ASSIGN(planned_, plan_probes(events_, command_, targets_, selection_, mappings_ != nullptr));
     if (mappings_) {
         // At once: a name may lead to another file as soon as the recording has begun.
-        seen_ = seen_files(planned_);
+        seen_ = stamps_of(planned_.files.files());
+        named_ = stamps_of(planned_.plan.files);
         const model::PointIndex index{static_cast<uint32_t>(planned_.plan.points.size())};
         planned_.plan.points.push_back(armed_point(index));
         armed_definition_ = armed_definition(index);
@@ -246,6 +247,7 @@ DiscoveryOptions Preparation::discovery_options() const {
     options.events = events_;
     options.plan = planned_.plan;
     options.seen = seen_;
+    options.named = named_;
     for (const Targets::Thread& thread : targets_.threads) options.processes.push_back(thread.pid);
     options.selection = selection_;
     options.own_pid = own_pid_;

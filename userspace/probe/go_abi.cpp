@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace tracer {
 
@@ -21,16 +22,18 @@ bool place_as_go_does(ProbeArgument& argument) {
                                              {TR_REG_RCX, TR_REG_RDI},
                                              {TR_REG_R8, TR_REG_RSI},
                                              {TR_REG_R9, TR_REG_R8}}};
-    if (argument.arg.op_count == 0) return true;
-    tr_op& first = argument.arg.ops[0];
-    const auto pair =
-        std::ranges::find_if(kWords, [&](const Pair& word) { return word.system_v == first.reg; });
-    if (first.code == TR_OP_REG && pair != kWords.end()) {
-        first.reg = pair->go;
-        return true;
+    // A counted text has two places: its own and its length's.
+    for (tr_op& op : std::span(argument.arg.ops, argument.arg.op_count)) {
+        if (op.code != TR_OP_REG && op.code != TR_OP_INDEX) continue;
+        const auto pair =
+            std::ranges::find_if(kWords, [&](const Pair& word) { return word.system_v == op.reg; });
+        if (pair == kWords.end()) {
+            argument = missing_argument(std::move(argument.label));
+            return false;
+        }
+        op.reg = pair->go;
     }
-    argument = missing_argument(std::move(argument.label));
-    return false;
+    return true;
 }
 
 }  // namespace tracer

@@ -154,9 +154,17 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     // Births first, then who is there: nobody falls between, some are told twice.
     TR_TRY(attach_tasks());
     TR_TRY(walk_tasks(objects_->skeleton().progs.tr_on_each_task));
+    size_t gone = 0;
     for (const AttachFile& file : plan_.files) {
         TR_TRY(stop());
-        TR_TRY(attach_file(file, stop));
+        Status attached = attach_file(file, stop);
+        const bool is_gone = !attached && attached.error().code == ErrorCode::not_found;
+        // Among many files some are short-lived; that must not cost the others' recording.
+        if (!is_gone || ++gone == plan_.files.size()) TR_TRY(std::move(attached));
+        if (is_gone) {
+            warnings_.push_back(fmt::format("{} is gone: its {} probe sites are left out",
+                                            file.shown_path, file.sites.size()));
+        }
     }
     if (!plan_.tracepoints.empty()) {
         TR_ASSIGN(const auto tracefs, Tracefs::open());

@@ -76,6 +76,10 @@ void share_room(std::span<tr_arg* const> strings, size_t room) {
     for (size_t i = 0; i < strings.size(); ++i) {
         const size_t even = room / (strings.size() - i);
         auto& own = strings[i]->string_bytes_max;
+        // What is left of an array would look whole: as ended text its cut is marked.
+        if (own > even && strings[i]->form == TR_ARG_USER_ARRAY) {
+            strings[i]->form = TR_ARG_USER_STRING;
+        }
         own = static_cast<uint16_t>(std::min<size_t>(own, even));
         room -= own;
     }

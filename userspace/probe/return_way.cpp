@@ -3,7 +3,8 @@
 // Which language a function is of goes by what its compiler leaves in the file: Go's sections, the
 // runtime symbols of GHC and OCaml, the personality routines of C++ and Rust. Seen on Linux 6.18
 // with uretprobes: a Go program dies at the next growth of a stack ("unexpected return pc"), a C++
-// program at the next exception through the function (std::terminate).
+// program at the next exception through the function (std::terminate), and one with several stacks
+// (swapcontext) returns to the caller of another function.
 //
 // Relies on symbols with sizes. Called by compile_function.
 #include "probe/return_way.h"
@@ -49,6 +50,17 @@ bool can_throw(const ElfFile& elf) {
     });
 }
 
+// Whether code of the file leaves one stack for another. The kernel gives return addresses back in
+// the order of the calls, whatever stack they were made on: the first return would go to the
+// caller of the last.
+bool can_switch_stacks(const ElfFile& elf, const SymbolTable& symbols) {
+    constexpr std::array<std::string_view, 3> kNames = {"swapcontext", "setcontext", "makecontext"};
+    return std::ranges::any_of(kNames, [&](std::string_view name) {
+        // Who defines it is the library, whose own functions do not call it.
+        return !symbols.address_of(name) && has_name_in(elf, ".dynstr", name);
+    });
+}
+
 bool is_upper(std::string_view text, size_t index) {
     return index < text.size() && text[index] >= 'A' && text[index] <= 'Z';
 }
@@ -88,6 +100,7 @@ ReturnWays::ReturnWays(const ElfFile& elf, const SymbolTable& symbols)
     has_go_registers_ =
         is_go_ && go_main != nullptr && offset_behind_stack_check(code_of(*go_main)).has_value();
     throws_ = !is_go_ && can_throw(elf);
+    switches_stacks_ = !is_go_ && can_switch_stacks(elf, symbols);
 }
 
 bool ReturnWays::is_go_function(std::string_view name) const {
@@ -160,7 +173,7 @@ ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
     ReturnWay way;
     way.harm = harm_of_language(function);
     if (!way.harm.empty()) return way;
-    if (!is_go_ && !throws_) {
+    if (!is_go_ && !throws_ && !switches_stacks_) {
         way.may_be_unwound = elf_.has_cxx_exceptions();
         return way;
     }
@@ -172,11 +185,15 @@ ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
         way.sites = std::move(code.returns);
         return way;
     }
+    std::string_view reason = "a return probe crashes Go programs";
+    if (!is_go_) {
+        reason = throws_ ? "an exception that passes through a return probe ends the program "
+                           "(std::terminate)"
+                         : "the file switches between stacks (swapcontext), among which return "
+                           "probes mix up the callers";
+    }
     way.harm = fmt::format("{}; its ret instructions cannot stand in for it: the function {}",
-                           is_go_ ? "a return probe crashes Go programs"
-                                  : "an exception that passes through a return probe ends the "
-                                    "program (std::terminate)",
-                           code.obstacle);
+                           reason, code.obstacle);
     way.detail = std::move(code.obstacle_place);
     return way;
 }

@@ -56,6 +56,7 @@ private:
     bool is_ghc_ = false;
     bool is_ocaml_ = false;
     bool throws_ = false;
+    bool switches_stacks_ = false;
 };
 
 }  // namespace tracer

@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -32,6 +33,15 @@ namespace {
 constexpr size_t kArmedSlots = 3;
 constexpr size_t kPathBytesMax = 1024;
 constexpr size_t kWarningsMax = 50;
+
+// Each of its probes was looked up where its path leads; the others only in what was mapped.
+bool names_its_files(const EventSpec& event) {
+    const auto is_named = [](const ProbeSpec& spec) {
+        return spec.path.find('/') != std::string::npos;
+    };
+    return is_named(event.begin) && (!event.end || is_named(*event.end)) &&
+           std::ranges::all_of(event.until, is_named);
+}
 
 std::vector<std::byte> armed_record(const NewMapping& cause,
                                     const std::string& path,
@@ -102,6 +112,8 @@ Discovery::Discovery(KernelRecorder& recorder,
     std::erase_if(options_.events, [](const EventSpec& event) {
         return !event.is_pair() && event.begin.kind == ProbeKind::tracepoint;
     });
+    std::ranges::copy_if(options_.events, std::back_inserter(unnamed_events_),
+                         [](const EventSpec& event) { return !names_its_files(event); });
     for (const WaitingProbe& probe : options_.plan.waiting) waiting_.insert(probe.spec);
 }
 
@@ -223,7 +235,9 @@ void Discovery::look_at_all() {
 
 void Discovery::take_file(LateFile file, const NewMapping& cause) {
     if (!options_.seen.add(file.stamp)) return;
-    auto addition = compile_late_file(options_.events, file, next_probe_id_, points_);
+    const bool is_named = !options_.named.add(file.stamp);
+    auto addition = compile_late_file(is_named ? unnamed_events_ : options_.events, file,
+                                      next_probe_id_, points_);
     if (!addition) {
         warn(std::move(addition).error().within(file.file.shown_path).what);
         return;

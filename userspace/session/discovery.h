@@ -23,7 +23,8 @@ namespace tracer {
 struct DiscoveryOptions {
     std::vector<EventSpec> events;    // tracepoints are no matter of files: left out
     AttachPlan plan;                  // what is attached at the start; its ids and points go on
-    SeenFiles seen;                   // looked at already
+    SeenFiles seen;                   // looked at already, for every event
+    SeenFiles named;                  // looked at for the events that name their path
     std::vector<uint32_t> processes;  // recorded in part: of single threads
     Selection selection;
     uint32_t own_pid = 0;
@@ -87,6 +88,7 @@ private:
     // Of the thread while it runs, and options_.
     std::set<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>> seen_inodes_;  // as mappings say
     std::vector<NewMapping> mappings_;
+    std::vector<EventSpec> unnamed_events_;  // those that no path leads to a file
     std::vector<model::Point> points_;
     std::vector<ProbeDefinition> probes_;  // of late files
     uint32_t next_probe_id_ = 0;

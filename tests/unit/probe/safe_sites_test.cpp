@@ -127,6 +127,24 @@ TEST_F(SafeSites, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
     EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("std::terminate"));
 }
 
+TEST_F(SafeSites, PlacesReturnsInFilesThatSwitchStacksOnRetInstructions) {
+    add_file("co", ElfBuilder()
+                       .section(".dynstr", SHT_STRTAB, std::string("\0swapcontext\0", 13))
+                       .code(kText, {0xe8, 0, 0, 0, 0, 0xc3})    // call; ret
+                       .code(kText + 16, {0xe9, 0x40, 0, 0, 0})  // jmp to another function
+                       .function("yields", kText, 6)
+                       .function("leaves", kText + 16, 5));
+    EXPECT_EQ(compile("ur:co:yields").files.at(0).sites.at(0).file_offset, 0x205u);
+    EXPECT_THAT(refusal("ur:co:leaves").what, HasSubstr("switches between stacks"));
+    // The library that has it does not call it.
+    add_file("libc", ElfBuilder()
+                         .section(".dynstr", SHT_STRTAB, std::string("\0swapcontext\0", 13))
+                         .code(kText, {0xe8, 0, 0, 0, 0, 0xc3})
+                         .function("calls", kText, 6)
+                         .function("swapcontext", kText + 16, 6));
+    EXPECT_EQ(compile("ur:libc:calls").files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+}
+
 TEST_F(SafeSites, ReadsTheColdPartOfAFunctionToo) {
     add_file("cc", ElfBuilder()
                        .section(".dynstr", SHT_STRTAB, std::string("\0__cxa_throw\0", 13))

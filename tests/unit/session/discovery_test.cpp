@@ -171,6 +171,21 @@ TEST_F(DiscoveryTest, AFileKnownAtTheStartIsNotArmedAgain) {
     EXPECT_EQ(discovery->counts().files, 1u);
 }
 
+// What names the path was resolved there before; what does not has seen nothing of that file.
+TEST_F(DiscoveryTest, AFileThatOneProbeNamedIsLookedAtForTheOthers) {
+    const NewMapping app = mapping("app");
+    want({"usdt:" + app.path + ":app:start", "usdt:app:start"});
+    options_.named.add(*stamp_of(app.path));
+    const auto discovery = start();
+    watch_.tell(app);
+    wait_for_attaches(1);
+    discovery->stop();
+    EXPECT_EQ(discovery->counts().sites, 1u);
+    const auto queued = queue_.take();
+    ASSERT_EQ(queued.probes.size(), 1u);
+    EXPECT_EQ(queued.probes[0].spec, "usdt:app:start");
+}
+
 TEST_F(DiscoveryTest, SaysWhenTheRoomIsUsedUp) {
     options_.programs_max = 1;
     const auto discovery = start();

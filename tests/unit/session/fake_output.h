@@ -53,7 +53,7 @@ public:
     std::atomic<uint64_t> flushes = 0;
     std::atomic<uint64_t> clocks = 0;
     std::vector<std::string> calls;
-    std::vector<uint64_t> times;  // of all records but gaps; for the thread that drains
+    std::vector<uint64_t> times;         // of all records but gaps; for the thread that drains
     std::vector<uint32_t> added_probes;  // their ids; for the thread that drains
     DecoderCounters decoder;
     WriterCounters writer;

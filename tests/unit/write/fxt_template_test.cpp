@@ -13,8 +13,7 @@ struct Named : OpenStream {
         thread = stream.pinned_thread({1, 2}).value();
         static_cast<void>(taken());
     }
-    [[nodiscard]] EventTemplate make(EventType type,
-                                     const std::vector<ArgumentType>& types = {}) {
+    [[nodiscard]] EventTemplate make(EventType type, const std::vector<ArgumentType>& types = {}) {
         std::vector<ArgumentShape> shapes;
         shapes.reserve(types.size());
         for (const ArgumentType each : types) shapes.push_back({name, each});
