@@ -60,7 +60,7 @@ void print_site(const ExplainedSite& site) {
                              instruction_class_name(site.kind)));
         if (!site.cheaper.empty()) {
             put_text(stdout,
-                     fmt::format("    cheaper, 1.2 times a nop: {} (reached by every call)\n",
+                     fmt::format("    cheaper, 1.2 times a nop: {} (passed once by every call)\n",
                                  site.cheaper));
         }
         if (site.semaphore_offset != 0) {

@@ -38,8 +38,9 @@ Probes:
   the argument called key (in one process) or shared_key (among all)
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
-  (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk structures, count
-  text, name values, and name a function's parameters where debug information knows them
+  (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk
+  structures, count text, name values, and name a function's parameters where debug
+  information knows them
   Files that are run later (exec, dlopen, an update) get their probes when they are mapped; the
   trace says so, and how long it took ("probes armed").
 

@@ -204,7 +204,7 @@ private:
                       const FunctionSymbol& function,
                       const ProbeSite& site) const {
         const auto code = code_from(file, site.file_offset, function);
-        const bool is_stepped = cost_of_site(code) == SiteCost::single_stepped;
+        const bool is_stepped = classify_instruction(code) == InstructionClass::stepped;
         if (!is_stepped && site.return_offsets.empty()) return;
         const auto text = probe_text(spec_, {}, function.name);
         std::string other;

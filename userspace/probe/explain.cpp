@@ -13,7 +13,6 @@
 #include "symbol/symbol_table.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,16 +52,13 @@ double entry_cost(InstructionClass kind) {
 double record_cost(const tr_probe& program) {
     double cost = kRecordCost;
     for (const auto& arg : std::span(program.args, program.arg_count)) {
-        const bool is_text = arg.form == TR_ARG_USER_STRING;
+        const bool is_text = arg.form == TR_ARG_USER_STRING || arg.form == TR_ARG_USER_ARRAY ||
+                             arg.form == TR_ARG_USER_BYTES;
         const auto loads = std::count_if(arg.ops, arg.ops + arg.op_count,
                                          [](const tr_op& op) { return op.code == TR_OP_LOAD; });
         cost += kLoadCost * static_cast<double>(loads + (is_text ? 1 : 0));
     }
     return cost;
-}
-
-uint8_t byte_at(std::span<const std::byte> code, size_t index) {
-    return index < code.size() ? static_cast<uint8_t>(code[index]) : 0;
 }
 
 bool is_return(ProbeProgram program) {
@@ -93,12 +89,12 @@ public:
         out.vaddr = *vaddr;
         const auto function = function_holding(elf_, symbols_, *vaddr);
         out.symbol = place_name(function, *vaddr);
-        const auto code = read_code(site.file_offset);
+        const auto code = read_code(site.file_offset, kInstructionBytesMax);
         out.instruction = instruction_text(code, *vaddr);
         out.kind = classify_instruction(code);
         const bool is_entry = function && function->vaddr == *vaddr;
         if (out.kind == InstructionClass::stepped && is_entry && !out.is_return) {
-            out.cheaper = cheaper_place(*function, code);
+            out.cheaper = cheaper_place(*function, site.file_offset);
         }
     }
 
@@ -114,11 +110,10 @@ private:
         return std::nullopt;
     }
 
-    // Enough for a few instructions.
-    [[nodiscard]] std::vector<std::byte> read_code(uint64_t file_offset) const {
-        constexpr uint64_t kBytes = 5 * kInstructionBytesMax;
+    [[nodiscard]] std::vector<std::byte> read_code(uint64_t file_offset, uint64_t bytes) const {
+        constexpr uint64_t kBytesMax = 4 << 20;
         const uint64_t behind = elf_.size() - std::min(file_offset, elf_.size());
-        auto code = elf_.read(file_offset, std::min(kBytes, behind));
+        auto code = elf_.read(file_offset, std::min({bytes, behind, kBytesMax}));
         return code ? std::move(*code) : std::vector<std::byte>{};
     }
 
@@ -132,36 +127,16 @@ private:
         return fmt::format("{}+{:#x}", name, vaddr - function->vaddr);
     }
 
-    // Before anything branches away, so that it is reached whenever the entry is.
-    static std::string cheaper_place(const CodeFunction& function,
-                                     std::span<const std::byte> code) {
-        constexpr int kInstructionsMax = 4;
-        uint64_t offset = 0;
-        for (int i = 0; i < kInstructionsMax; ++i) {
-            const auto rest = code.subspan(offset);
-            const auto kind = classify_instruction(rest);
-            if (offset != 0 && (kind == InstructionClass::nop1 || kind == InstructionClass::push)) {
-                return fmt::format("+{:#x}, {}", offset,
-                                   instruction_text(rest, function.vaddr + offset));
-            }
-            const auto instruction = decode_instruction(rest, function.vaddr + offset);
-            const bool goes_on =
-                instruction && kind == InstructionClass::stepped && !leaves_in_another_way(rest);
-            if (!goes_on || offset + instruction->bytes >= function.bytes) return {};
-            offset += instruction->bytes;
-        }
-        return {};
-    }
-
-    // ret, hlt, int3 and jumps through a register or memory.
-    static bool leaves_in_another_way(std::span<const std::byte> code) {
-        const auto first = byte_at(code, 0);
-        const auto opcode =
-            (first & 0xf0) == 0x40 || first == 0xf2 || first == 0xf3 || first == 0x3e
-                ? byte_at(code, 1)
-                : first;
-        constexpr std::array<uint8_t, 7> kLeaving = {0xc2, 0xc3, 0xca, 0xcb, 0xcc, 0xf4, 0xff};
-        return std::find(kLeaving.begin(), kLeaving.end(), opcode) != kLeaving.end();
+    [[nodiscard]] std::string cheaper_place(const CodeFunction& function,
+                                            uint64_t file_offset) const {
+        const auto code = read_code(file_offset, function.bytes);
+        const auto cheaper = find_cheaper_site(code);
+        if (!cheaper) return {};
+        const auto rest = std::span(code).subspan(cheaper->offset);
+        const bool has_all = cheaper->has_arguments && cheaper->has_stack_pointer;
+        return fmt::format("+{:#x}, {}{}", cheaper->offset,
+                           instruction_text(rest, function.vaddr + cheaper->offset),
+                           has_all ? "" : ", where arguments are no longer in their places");
     }
 
     const AttachFile& file_;
@@ -231,44 +206,6 @@ private:
 };
 
 }  // namespace
-
-std::string_view instruction_class_name(InstructionClass kind) {
-    switch (kind) {
-        case InstructionClass::nop1:
-            return "nop1";
-        case InstructionClass::nop5:
-            return "nop5";
-        case InstructionClass::push:
-            return "push";
-        case InstructionClass::branch:
-            return "branch";
-        case InstructionClass::stepped:
-            return "single-stepped";
-        case InstructionClass::unreadable:
-            return "unreadable";
-    }
-    return "";
-}
-
-InstructionClass classify_instruction(std::span<const std::byte> code) {
-    if (code.empty()) return InstructionClass::unreadable;
-    constexpr std::array<uint8_t, 5> kNop5 = {0x0f, 0x1f, 0x44, 0, 0};
-    const auto first = byte_at(code, 0);
-    const auto second = byte_at(code, 1);
-    const auto is_push = [](uint8_t byte) { return byte >= 0x50 && byte <= 0x57; };
-    if (first == 0x90) return InstructionClass::nop1;
-    if (is_push(first) || (first == 0x41 && is_push(second))) return InstructionClass::push;
-    if (code.size() >= kNop5.size() &&
-        std::equal(kNop5.begin(), kNop5.end(), code.begin(),
-                   [](uint8_t a, std::byte b) { return std::byte{a} == b; })) {
-        return InstructionClass::nop5;
-    }
-    const bool is_near = first == 0xe8 || first == 0xe9 || first == 0xeb;
-    const bool is_short_condition = first >= 0x70 && first <= 0x7f;
-    const bool is_long_condition = first == 0x0f && second >= 0x80 && second <= 0x8f;
-    if (is_near || is_short_condition || is_long_condition) return InstructionClass::branch;
-    return InstructionClass::stepped;
-}
 
 Result<Explanation> explain_plan(const AttachPlan& plan, const DebugFileSearch& debug_files) {
     PlanExplainer explainer(plan);

@@ -5,31 +5,16 @@
 #pragma once
 
 #include "probe/attach_plan.h"
+#include "probe/site_cost.h"
 #include "symbol/debug_file.h"
 #include "tracer/base/result.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tracer {
-
-// What the kernel does with the instruction that a probe replaces (arch/x86/kernel/uprobes.c).
-enum class InstructionClass : uint8_t {
-    nop1,     // nothing to run
-    nop5,     // turned into a call, from Linux 6.18 on
-    push,     // emulated
-    branch,   // jump or call: emulated
-    stepped,  // run elsewhere under a single step, two traps instead of one
-    unreadable,
-};
-
-[[nodiscard]] std::string_view instruction_class_name(InstructionClass kind);
-
-// `code`: the bytes from the instruction on, up to 15.
-[[nodiscard]] InstructionClass classify_instruction(std::span<const std::byte> code);
 
 struct ExplainedArgument {
     std::string name;
@@ -51,8 +36,8 @@ struct ExplainedSite {
     // of reference). 0: not known. The return of a span whose entry is probed anyway costs its
     // own part only.
     double cost = 0;
-    // A place a few instructions on that would not be stepped, for a function's entry that is:
-    // "+0x4, push %rbx"; empty: there is none.
+    // A place behind it that would not be stepped, for a function's entry that is: "+0x4, push
+    // %rbx", and whether arguments are still in their places there; empty: there is none.
     std::string cheaper;
     std::vector<ExplainedArgument> arguments;
 };

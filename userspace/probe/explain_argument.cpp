@@ -5,6 +5,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,11 +44,29 @@ std::string step_text(const std::string& value, const tr_op& op) {
         case TR_OP_LOAD:
         case TR_OP_KLOAD:
             return fmt::format("{} bytes at {}", op.bytes, with_offset(value, op.imm));
+        case TR_OP_ADD:
+            return with_offset(value, op.imm);
         case TR_OP_DATA_LOC:
             return fmt::format("where the record's word at {:#x} leads", op.imm);
         default:
             return fmt::format("operation {} on {}", op.code, value);
     }
+}
+
+std::string_view text_kind(uint8_t form) {
+    const bool is_kernel =
+        form == TR_ARG_KERNEL_STRING || form == TR_ARG_KERNEL_ARRAY || form == TR_ARG_KERNEL_BYTES;
+    return is_kernel ? "kernel text" : "text";
+}
+
+// The usual room needs no word.
+std::string room_text(const tr_arg& arg) {
+    if (arg.string_bytes_max == 0 || arg.string_bytes_max == TR_STRING_BYTES) return {};
+    return fmt::format(", at most {} bytes", arg.string_bytes_max - 1);
+}
+
+std::string part_text(const std::string& value, uint8_t bytes, bool is_register) {
+    return is_register && bytes != 8 ? fmt::format("low {} bytes of {}", bytes, value) : value;
 }
 
 }  // namespace
@@ -79,26 +98,52 @@ std::string_view value_type_name(model::ValueType type) {
 std::string read_text(const tr_arg& arg) {
     if (arg.form == TR_ARG_UNREADABLE || arg.op_count > TR_OPS_MAX) return "cannot be read here";
     std::string value = "0";
-    for (const auto& op : std::span(arg.ops, arg.op_count)) value = step_text(value, op);
-    if (arg.form == TR_ARG_USER_STRING) return fmt::format("text at {}", value);
-    if (arg.form == TR_ARG_KERNEL_STRING) return fmt::format("kernel text at {}", value);
-    const bool is_part =
-        arg.bytes != 8 && arg.op_count > 0 && arg.ops[arg.op_count - 1].code == TR_OP_REG;
-    return is_part ? fmt::format("low {} bytes of {}", arg.bytes, value) : value;
+    std::string address;  // of a text whose length is read too
+    for (const auto& op : std::span(arg.ops, arg.op_count)) {
+        if (op.code == TR_OP_LENGTH) {
+            address = std::exchange(value, "0");
+        } else {
+            value = step_text(value, op);
+        }
+    }
+    const bool is_register = arg.op_count > 0 && arg.ops[arg.op_count - 1].code == TR_OP_REG;
+    switch (arg.form) {
+        case TR_ARG_USER_STRING:
+        case TR_ARG_KERNEL_STRING:
+            return fmt::format("{} at {}{}", text_kind(arg.form), value, room_text(arg));
+        case TR_ARG_USER_ARRAY:
+        case TR_ARG_KERNEL_ARRAY:
+            return fmt::format("{} at {}, {} bytes or to a NUL", text_kind(arg.form), value,
+                               arg.string_bytes_max);
+        case TR_ARG_USER_BYTES:
+        case TR_ARG_KERNEL_BYTES:
+            return fmt::format(
+                "{} at {}, as many bytes as {} says, at most {}", text_kind(arg.form), address,
+                part_text(value, arg.length_bytes, is_register), arg.string_bytes_max);
+        default:
+            return part_text(value, arg.bytes, is_register);
+    }
 }
 
 std::vector<ExplainedArgument> explain_arguments(const ProbeDefinition& definition,
                                                  const model::Point& point,
                                                  const tr_probe& program) {
     std::vector<ExplainedArgument> out;
-    const auto& shown =
-        definition.role == HitRole::span_end ? point.end_arguments : point.arguments;
-    // Slot 0 of a span's is the stack pointer, by which ends find their begins.
-    const size_t first = definition.role == HitRole::instant ? 0 : 1;
-    for (size_t i = 0; i < shown.size() && first + i < program.arg_count; ++i) {
+    // The hidden ones are how ends find their begins.
+    const size_t first = hidden_slots(definition.role);
+    const bool is_end = is_span_end(definition.role) || definition.role == HitRole::pair_end ||
+                        definition.role == HitRole::pair_until;
+    std::vector<std::string> names;
+    if (is_end && definition.key != PairKey::none) names.emplace_back("key");
+    if (definition.role != HitRole::pair_until) {
+        for (const auto& shown : is_end ? point.end_arguments : point.arguments) {
+            names.push_back(shown.name);
+        }
+    }
+    for (size_t i = 0; i < names.size() && first + i < program.arg_count; ++i) {
         const auto type =
             i < definition.slots.size() ? definition.slots[i] : model::ValueType::none;
-        out.push_back({shown[i].name, value_type_name(type), read_text(program.args[first + i])});
+        out.push_back({names[i], value_type_name(type), read_text(program.args[first + i])});
     }
     return out;
 }

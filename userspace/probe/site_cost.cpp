@@ -18,15 +18,6 @@ uint8_t byte_at(std::span<const std::byte> code, size_t index) {
     return index < code.size() ? std::to_integer<uint8_t>(code[index]) : uint8_t{0};
 }
 
-bool is_played(std::span<const std::byte> code) {
-    const uint8_t first = byte_at(code, 0);
-    const uint8_t second = byte_at(code, 1);
-    const bool is_short_jump = (first & 0xf0) == 0x70 || first == 0xeb;
-    const bool is_long_jump = first == 0xe9 || (first == 0x0f && (second & 0xf0) == 0x80);
-    const bool is_push = (first & 0xf8) == 0x50 || (first == 0x41 && (second & 0xf8) == 0x50);
-    return first == 0x90 || first == 0xe8 || is_short_jump || is_long_jump || is_push;
-}
-
 // System V ABI for x86-64, 3.2.3; rax holds the number of vector arguments and Go's first word.
 bool is_argument_register(ZydisRegister reg) {
     constexpr std::array kArguments = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX,
@@ -75,9 +66,36 @@ bool is_nop5(std::span<const std::byte> code) {
     return code.size() >= kNop5.size() && std::equal(kNop5.begin(), kNop5.end(), code.begin());
 }
 
-SiteCost cost_of_site(std::span<const std::byte> code) {
-    if (is_nop5(code)) return SiteCost::nop5;
-    return is_played(code) ? SiteCost::played : SiteCost::single_stepped;
+std::string_view instruction_class_name(InstructionClass kind) {
+    switch (kind) {
+        case InstructionClass::nop1:
+            return "nop1";
+        case InstructionClass::nop5:
+            return "nop5";
+        case InstructionClass::push:
+            return "push";
+        case InstructionClass::branch:
+            return "branch";
+        case InstructionClass::stepped:
+            return "single-stepped";
+        case InstructionClass::unreadable:
+            return "unreadable";
+    }
+    return "";
+}
+
+InstructionClass classify_instruction(std::span<const std::byte> code) {
+    if (code.empty()) return InstructionClass::unreadable;
+    const uint8_t first = byte_at(code, 0);
+    const uint8_t second = byte_at(code, 1);
+    if (first == 0x90) return InstructionClass::nop1;
+    if (is_nop5(code)) return InstructionClass::nop5;
+    const bool is_push = (first & 0xf8) == 0x50 || (first == 0x41 && (second & 0xf8) == 0x50);
+    if (is_push) return InstructionClass::push;
+    const bool is_short_jump = (first & 0xf0) == 0x70 || first == 0xeb;
+    const bool is_long_jump = first == 0xe9 || (first == 0x0f && (second & 0xf0) == 0x80);
+    if (first == 0xe8 || is_short_jump || is_long_jump) return InstructionClass::branch;
+    return InstructionClass::stepped;
 }
 
 std::optional<CheaperSite> find_cheaper_site(std::span<const std::byte> code) {
@@ -88,7 +106,7 @@ std::optional<CheaperSite> find_cheaper_site(std::span<const std::byte> code) {
     CheaperSite site{0, true, true};
     while (site.offset < std::min(code.size(), kOffsetMax)) {
         const auto rest = code.subspan(site.offset);
-        const bool is_cheap = is_played(rest) && harm_of_probe(rest).empty();
+        const bool is_cheap = is_played(classify_instruction(rest)) && harm_of_probe(rest).empty();
         if (is_cheap && site.offset != 0) {
             if (is_passed_again(decoder, code, site.offset)) return std::nullopt;
             return site;

@@ -9,17 +9,31 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace tracer {
 
-enum class SiteCost : uint8_t {
-    played,          // nop, push, jump, call: the kernel does by itself what it would do
-    nop5,            // turned into a call by Linux 6.18 where that is allowed
-    single_stepped,  // run elsewhere, with a second trap
+// What the kernel does with the instruction that a probe replaces (arch/x86/kernel/uprobes.c).
+enum class InstructionClass : uint8_t {
+    nop1,     // nothing to run
+    nop5,     // turned into a call by Linux 6.18 where that is allowed
+    push,     // played: the kernel does by itself what it would do
+    branch,   // jump or call: played
+    stepped,  // run elsewhere under a single step, two traps instead of one
+    unreadable,
 };
 
+// "nop1"; "single-stepped".
+[[nodiscard]] std::string_view instruction_class_name(InstructionClass kind);
+
 // `code`: the bytes from the instruction on.
-[[nodiscard]] SiteCost cost_of_site(std::span<const std::byte> code);
+[[nodiscard]] InstructionClass classify_instruction(std::span<const std::byte> code);
+
+// Without a second trap, and by the instruction itself.
+[[nodiscard]] constexpr bool is_played(InstructionClass kind) {
+    return kind == InstructionClass::nop1 || kind == InstructionClass::push ||
+           kind == InstructionClass::branch;
+}
 
 // nopl 0(%rax,%rax,1), the form that the kernel optimises (arch/x86/kernel/uprobes.c, 6.18).
 [[nodiscard]] bool is_nop5(std::span<const std::byte> code);

@@ -5,10 +5,13 @@
 #include "symbol/instructions.h"
 
 #include <Zydis/Zydis.h>
-#include <string_view>
+#include <optional>
 
 namespace tracer {
 
+namespace {
+
+// nullopt: `code` begins with none.
 std::optional<Instruction> decode_instruction(std::span<const std::byte> code, uint64_t vaddr) {
     ZydisDecoder decoder;
     ZydisDecodedInstruction instruction;
@@ -19,6 +22,8 @@ std::optional<Instruction> decode_instruction(std::span<const std::byte> code, u
     }
     return Instruction{vaddr, instruction.length};
 }
+
+}  // namespace
 
 BoundaryCheck check_boundary(std::span<const std::byte> code, uint64_t start, uint64_t vaddr) {
     BoundaryCheck check;

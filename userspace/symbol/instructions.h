@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -32,10 +31,6 @@ struct BoundaryCheck {
 [[nodiscard]] BoundaryCheck check_boundary(std::span<const std::byte> code,
                                            uint64_t start,
                                            uint64_t vaddr);
-
-// The instruction at the beginning of `code`; nullopt when it is none.
-[[nodiscard]] std::optional<Instruction> decode_instruction(std::span<const std::byte> code,
-                                                            uint64_t vaddr);
 
 // As the GNU assembler writes it: "push %rbp"; empty when it is none.
 [[nodiscard]] std::string instruction_text(std::span<const std::byte> code, uint64_t vaddr);

@@ -132,6 +132,39 @@ TEST_F(Explain, TellsHowArgumentsAreRead) {
     EXPECT_EQ(text.arguments.at(0).read, "text at rsi");
 }
 
+TEST_F(Explain, TellsHowTextsOfEveryFormAreRead) {
+    EXPECT_EQ(site("u:app:nop(a=arg1:str[16])").arguments.at(0).read,
+              "text at rsi, 16 bytes or to a NUL");
+    EXPECT_EQ(site("u:app:nop(a=arg1:str[arg2:u32])").arguments.at(0).read,
+              "text at rsi, as many bytes as low 4 bytes of rdx says, at most 4096");
+    EXPECT_EQ(site("u:app:nop(a=*(arg0+8):str[1024+])").arguments.at(0).read,
+              "text at 8 bytes at rdi + 0x8, at most 1023 bytes");
+    EXPECT_EQ(site("u:app:nop(a=arg0+16)").arguments.at(0).read, "rdi + 0x10");
+}
+
+// What is shown of a record stands behind what pairs it, whichever way that is done.
+TEST_F(Explain, TellsOfThePairsArgumentsAndTheirKeys) {
+    const auto event = parse_event_spec(
+        "u:app:nop(n=arg1, key=arg0) ~~ u:app:caller(status=arg3, key=arg2) until "
+        "u:app:stepped(key=arg4)");
+    ASSERT_TRUE(event) << event.error().what;
+    const auto plan = compile_events({&*event, 1}, files, {.allow_nop5 = true});
+    ASSERT_TRUE(plan) << plan.error().what;
+    const auto explanation = explain_plan(*plan, {});
+    ASSERT_TRUE(explanation) << explanation.error().what;
+    const auto& sites = explanation->probes.at(0).sites;
+    const auto reads = [&](size_t index) {
+        std::vector<std::string> texts;
+        for (const auto& argument : sites.at(index).arguments) {
+            texts.push_back(argument.name + "=" + argument.read);
+        }
+        return texts;
+    };
+    EXPECT_THAT(reads(0), testing::ElementsAre("key=rdi", "n=rsi"));
+    EXPECT_THAT(reads(1), testing::ElementsAre("key=rdx", "status=rcx"));
+    EXPECT_THAT(reads(2), testing::ElementsAre("key=r8"));
+}
+
 TEST_F(Explain, TellsOfPlacesThatNoSymbolCovers) {
     const auto raw = explain("u:app:0x400280");
     EXPECT_EQ(raw.probes.at(0).sites.at(0).symbol, "");
@@ -160,14 +193,6 @@ TEST(ExplainArgument, EveryReadOperationHasItsWords) {
     EXPECT_EQ(text({}, TR_ARG_UNREADABLE), "cannot be read here");
     EXPECT_EQ(text({{.code = TR_OP_REG, .reg = 200}}), "an unknown register");
     EXPECT_EQ(text({{.code = 200}}), "operation 200 on 0");
-}
-
-TEST(InstructionClass, EmptyCodeIsUnreadable) {
-    EXPECT_EQ(classify_instruction({}), InstructionClass::unreadable);
-    const std::vector<std::byte> rex_push = {std::byte{0x41}, std::byte{0x57}};
-    EXPECT_EQ(classify_instruction(rex_push), InstructionClass::push);
-    const std::vector<std::byte> cut = {std::byte{0x41}};
-    EXPECT_EQ(classify_instruction(cut), InstructionClass::stepped);
 }
 
 }  // namespace

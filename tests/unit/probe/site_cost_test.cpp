@@ -17,24 +17,34 @@ std::vector<std::byte> bytes_of(const std::vector<uint8_t>& code) {
     return bytes;
 }
 
-SiteCost cost(const std::vector<uint8_t>& code) {
-    return cost_of_site(bytes_of(code));
+InstructionClass classify(const std::vector<uint8_t>& code) {
+    return classify_instruction(bytes_of(code));
 }
 
 TEST(SiteCost, WhatTheKernelPlaysItselfIsCheap) {
-    const std::vector<std::vector<uint8_t>> played = {{0x90},
-                                                      {0x55},
-                                                      {0x41, 0x57},
-                                                      {0xe8, 0, 0, 0, 0},
-                                                      {0xe9, 0, 0, 0, 0},
-                                                      {0xeb, 2},
-                                                      {0x74, 2},
-                                                      {0x0f, 0x84, 0, 0, 0, 0}};
-    for (const auto& code : played) EXPECT_EQ(cost(code), SiteCost::played) << int{code[0]};
-    EXPECT_EQ(cost({0x0f, 0x1f, 0x44, 0x00, 0x00}), SiteCost::nop5);
-    const std::vector<std::vector<uint8_t>> stepped = {
-        {0xf3, 0x0f, 0x1e, 0xfa}, {0x48, 0x83, 0xec, 8}, {0xc3}, {0x89, 0xf8}, {0x48, 0x55}, {}};
-    for (const auto& code : stepped) EXPECT_EQ(cost(code), SiteCost::single_stepped);
+    using Code = std::vector<uint8_t>;
+    EXPECT_EQ(classify({0x90}), InstructionClass::nop1);
+    for (const Code& code : {Code{0x55}, Code{0x41, 0x57}}) {
+        EXPECT_EQ(classify(code), InstructionClass::push) << int{code[0]};
+    }
+    for (const Code& code : {Code{0xe8, 0, 0, 0, 0}, Code{0xe9, 0, 0, 0, 0}, Code{0xeb, 2},
+                             Code{0x74, 2}, Code{0x0f, 0x84, 0, 0, 0, 0}}) {
+        EXPECT_EQ(classify(code), InstructionClass::branch) << int{code[0]};
+    }
+    for (const auto kind :
+         {InstructionClass::nop1, InstructionClass::push, InstructionClass::branch}) {
+        EXPECT_TRUE(is_played(kind));
+    }
+    EXPECT_EQ(classify({0x0f, 0x1f, 0x44, 0x00, 0x00}), InstructionClass::nop5);
+    for (const Code& code : {Code{0xf3, 0x0f, 0x1e, 0xfa}, Code{0x48, 0x83, 0xec, 8}, Code{0xc3},
+                             Code{0x89, 0xf8}, Code{0x48, 0x55}, Code{0x41}}) {
+        EXPECT_EQ(classify(code), InstructionClass::stepped) << int{code[0]};
+    }
+    EXPECT_EQ(classify({}), InstructionClass::unreadable);
+    for (const auto kind :
+         {InstructionClass::nop5, InstructionClass::stepped, InstructionClass::unreadable}) {
+        EXPECT_FALSE(is_played(kind));
+    }
 }
 
 TEST(SiteCost, FindsThePushBehindEndbr) {
