@@ -48,8 +48,8 @@ constexpr Names<model::PointKind, 3> kPointKinds{{{model::PointKind::instant, "i
 constexpr Names<HitRole, 8> kHitRoles{{{HitRole::instant, "instant"},
                                        {HitRole::span_begin, "span_begin"},
                                        {HitRole::span_end, "span_end"},
-                                       {HitRole::goroutine_span_begin, "goroutine_span_begin"},
-                                       {HitRole::goroutine_span_end, "goroutine_span_end"},
+                                       {HitRole::fiber_span_begin, "fiber_span_begin"},
+                                       {HitRole::fiber_span_end, "fiber_span_end"},
                                        {HitRole::pair_begin, "pair_begin"},
                                        {HitRole::pair_end, "pair_end"},
                                        {HitRole::pair_until, "pair_until"}}};
@@ -449,11 +449,11 @@ size_t slots_of(const ProbeDefinition& probe, size_t point_values, size_t point_
     switch (probe.role) {
         case HitRole::instant:
         case HitRole::span_begin:
-        case HitRole::goroutine_span_begin:
+        case HitRole::fiber_span_begin:
         case HitRole::pair_begin:
             return point_values;
         case HitRole::span_end:
-        case HitRole::goroutine_span_end:
+        case HitRole::fiber_span_end:
             return point_end_values;
         case HitRole::pair_end:
             return point_end_values + key;

@@ -18,18 +18,19 @@ enum class HitRole : uint8_t {
     instant,
     span_begin,  // slot 0 holds the stack pointer at entry, arguments follow
     span_end,    // slot 0 holds the stack pointer after return, arguments follow
-    // Of a function of Go's, which moves stacks and runs one on many threads: slot 0 as above, slot
-    // 1 the address of the goroutine's g, slot 2 the end of its stack, arguments follow. The
-    // distance from the stack pointer to that end is the frame's, wherever the stack is.
-    goroutine_span_begin,
-    goroutine_span_end,
+    // On a fiber: a thread of the program's own, which many of the kernel's run and whose stack may
+    // move. Slot 0 as above, slot 1 what tells fibers of a process apart, slot 2 the end of the
+    // stack, arguments follow. The distance from the stack pointer to that end is the frame's,
+    // wherever the stack is.
+    fiber_span_begin,
+    fiber_span_end,
     pair_begin,  // one of several probes that make a span: see ProbeDefinition::key
     pair_end,
     pair_until,  // ends it too
 };
 
 [[nodiscard]] constexpr bool is_span_end(HitRole role) {
-    return role == HitRole::span_end || role == HitRole::goroutine_span_end;
+    return role == HitRole::span_end || role == HitRole::fiber_span_end;
 }
 
 // How many slots of a record stand before the arguments.
@@ -43,8 +44,8 @@ enum class HitRole : uint8_t {
         case HitRole::span_begin:
         case HitRole::span_end:
             return 1;
-        case HitRole::goroutine_span_begin:
-        case HitRole::goroutine_span_end:
+        case HitRole::fiber_span_begin:
+        case HitRole::fiber_span_end:
             return 3;
     }
     return 0;

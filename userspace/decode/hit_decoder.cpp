@@ -125,9 +125,9 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         case HitRole::span_end:
             spans_.end(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
             return;
-        case HitRole::goroutine_span_begin:
-        case HitRole::goroutine_span_end:
-            on_goroutine_hit(probe, header, *task.process);
+        case HitRole::fiber_span_begin:
+        case HitRole::fiber_span_end:
+            on_fiber_hit(probe, header, *task.process);
             return;
         case HitRole::pair_begin:
         case HitRole::pair_end:
@@ -175,26 +175,26 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
         case HitRole::instant:
         case HitRole::span_begin:
         case HitRole::span_end:
-        case HitRole::goroutine_span_begin:
-        case HitRole::goroutine_span_end:
+        case HitRole::fiber_span_begin:
+        case HitRole::fiber_span_end:
             return;
     }
 }
 
-// A frame of a goroutine is known by its distance from the end of the stack, which stays the same
+// A frame of a fiber is known by its distance from the end of the stack, which stays the same
 // when the stack moves; as if all of them were stacks at one address.
-void RecordDecoder::on_goroutine_hit(const Probe& probe,
-                                     const tr_record_header& header,
-                                     Process& process) {
-    constexpr uint64_t kStackBytesMax = 1ULL << 30;  // Go's own limit (runtime.maxstacksize)
+void RecordDecoder::on_fiber_hit(const Probe& probe,
+                                 const tr_record_header& header,
+                                 Process& process) {
+    constexpr uint64_t kStackBytesMax = 1ULL << 30;  // beyond any that runtimes allow
     constexpr uint64_t kStackEnd = 1ULL << 40;
     const uint64_t depth = values_[2].bits - values_[0].bits;
     if (depth > kStackBytesMax) {
         ++counters_.malformed;
         return;
     }
-    Task* const goroutine = tasks_.goroutine(process, values_[1].bits);
-    if (goroutine == nullptr) {
+    Task* const fiber = tasks_.fiber(process, values_[1].bits);
+    if (fiber == nullptr) {
         ++counters_.spans_too_deep;
         return;
     }
@@ -202,10 +202,10 @@ void RecordDecoder::on_goroutine_hit(const Probe& probe,
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
     const When when{header.time_ns, header.cpu};
-    if (probe.role == HitRole::goroutine_span_begin) {
-        spans_.begin(*goroutine, probe.point, position, when, values);
+    if (probe.role == HitRole::fiber_span_begin) {
+        spans_.begin(*fiber, probe.point, position, when, values);
     } else {
-        spans_.end(*goroutine, probe.point, position, when, values);
+        spans_.end(*fiber, probe.point, position, when, values);
     }
 }
 
@@ -234,7 +234,7 @@ bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& head
         std::memcpy(&raw, slots + i * sizeof(raw), sizeof(raw));
         const bool is_missing = (header.flags >> i & 1U) != 0;
         if (i < hidden_slots(probe.role)) {
-            // Registers, which can always be read, and Go's g, which is in memory while it runs.
+            // Registers, and of fibers what is in memory as long as they run.
             if (is_missing) return false;
             values_[i].bits = raw;
             continue;

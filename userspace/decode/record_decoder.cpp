@@ -112,11 +112,11 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
 }
 
 // With their process. Their indexes are never given to others.
-void RecordDecoder::close_goroutines(Process& process, uint64_t time_ns) {
-    for (auto& [g, goroutine] : process.goroutines) {
-        spans_.close(*goroutine, time_ns, model::SpanEndCause::thread_exit);
+void RecordDecoder::close_fibers(Process& process, uint64_t time_ns) {
+    for (auto& [id, fiber] : process.fibers) {
+        spans_.close(*fiber, time_ns, model::SpanEndCause::thread_exit);
     }
-    process.goroutines.clear();
+    process.fibers.clear();
 }
 
 void RecordDecoder::on_record(std::span<const std::byte> record) {
@@ -189,7 +189,7 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
     if (header.tid == 0) return;
     // The frames of the old program are gone, and so are all threads but this one.
     Task& before = tasks_.find_or_add(header.tgid, header.tid);
-    close_goroutines(*before.process, header.time_ns);
+    close_fibers(*before.process, header.time_ns);
     for (Task* thread : before.process->threads) {
         const bool goes_on = thread == &before;
         spans_.close(*thread, header.time_ns,
@@ -214,7 +214,7 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     Task& task = tasks_.on_exit(record);
     spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
     if ((record.task_flags & TR_TASK_GROUP_DEAD) != 0) {
-        close_goroutines(*task.process, header.time_ns);
+        close_fibers(*task.process, header.time_ns);
         keyed_.close_process(*task.process, header.time_ns, model::SpanEndCause::process_exit);
     }
     if (!task.is_wanted) return;
@@ -310,7 +310,7 @@ uint64_t RecordDecoder::hits(uint32_t probe_id) const {
 
 void RecordDecoder::on_forget(Task& task) {
     spans_.close(task, last_ns_, model::SpanEndCause::thread_exit);
-    if (task.process->threads.size() == 1) close_goroutines(*task.process, last_ns_);
+    if (task.process->threads.size() == 1) close_fibers(*task.process, last_ns_);
     schedule_.forget(task);
     // The last thread of a process whose end was not seen. A thread other than the leader may just
     // be the first that was heard of.

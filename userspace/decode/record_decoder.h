@@ -103,8 +103,8 @@ private:
                      std::span<const model::Value> values,
                      std::string_view name);
     void break_at_gap(const tr_record_header& header);
-    void on_goroutine_hit(const Probe& probe, const tr_record_header& header, Process& process);
-    void close_goroutines(Process& process, uint64_t time_ns);
+    void on_fiber_hit(const Probe& probe, const tr_record_header& header, Process& process);
+    void close_fibers(Process& process, uint64_t time_ns);
 
     void on_forget(Task& task) override;
     void on_hole(uint64_t begin_ns) override;

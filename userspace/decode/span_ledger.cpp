@@ -20,10 +20,10 @@ void SpanLedger::add(const ProbeDefinition& probe) {
     switch (probe.role) {
         case HitRole::instant:
         case HitRole::span_end:
-        case HitRole::goroutine_span_end:
+        case HitRole::fiber_span_end:
             return;
         case HitRole::span_begin:
-        case HitRole::goroutine_span_begin:
+        case HitRole::fiber_span_begin:
         case HitRole::pair_begin:
             entry.begin_spec = probe.spec;
             return;

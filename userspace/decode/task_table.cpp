@@ -80,18 +80,18 @@ void TaskTable::forget(Task& task) {
     tasks_.erase(task.tid);
 }
 
-Task* TaskTable::goroutine(Process& process, uint64_t g) {
-    const auto found = process.goroutines.find(g);
-    if (found != process.goroutines.end()) return found->second.get();
-    if (goroutine_count_ == kGoroutinesMax) return nullptr;
+Task* TaskTable::fiber(Process& process, uint64_t id) {
+    const auto found = process.fibers.find(id);
+    if (found != process.fibers.end()) return found->second.get();
+    if (fiber_count_ == kFibersMax) return nullptr;
     auto task = std::make_unique<Task>();
     task->index = model::ThreadIndex{next_index_++};
-    task->tid = ++goroutine_count_;
+    task->tid = ++fiber_count_;
     task->life = model::kTrackLife;
     task->process = &process;
-    task->is_goroutine = true;
-    task->name = fmt::format("goroutine g={:#x}", g);
-    return process.goroutines.emplace(g, std::move(task)).first->second.get();
+    task->is_fiber = true;
+    task->name = fmt::format("fiber {:#x}", id);
+    return process.fibers.emplace(id, std::move(task)).first->second.get();
 }
 
 // Threads of an earlier process with this pid, if any are still known, go with it.
@@ -129,7 +129,7 @@ void TaskTable::define(Task& task) {
                                  .start_ns = task.start_ns,
                                  .parent_pid = task.process->parent_pid,
                                  .is_kernel_thread = task.is_kernel_thread,
-                                 .is_track = task.is_goroutine,
+                                 .is_track = task.is_fiber,
                                  .thread_name = task.name,
                                  .process_name = task.process->name});
 }

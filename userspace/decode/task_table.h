@@ -69,7 +69,7 @@ struct Task {
     bool has_exited = false;
     bool is_wanted = false;
     bool is_defined = false;  // to the writer
-    bool is_goroutine = false;
+    bool is_fiber = false;
     RunState run_state = RunState::unknown;
     uint16_t running_cpu = 0;  // while run_state is running
     PendingWakeup wakeup;
@@ -88,13 +88,13 @@ struct Process {
     bool is_wanted = false;
     std::string name;
     std::vector<Task*> threads;
-    // Of a Go program, by the address of their g, which Go uses again for a later goroutine. Not in
+    // By what their hits say in slot 1, which may be used again for a later fiber. Not in
     // `threads`: the kernel does not know them.
-    std::unordered_map<uint64_t, std::unique_ptr<Task>> goroutines;
+    std::unordered_map<uint64_t, std::unique_ptr<Task>> fibers;
 };
 
-// Goroutines with spans in one recording, each of which is a line on the timeline.
-inline constexpr uint32_t kGoroutinesMax = 1U << 16;
+// Fibers with spans in one recording, each of which is a line on the timeline.
+inline constexpr uint32_t kFibersMax = 1U << 16;
 
 // Told before a task is forgotten, so that nothing of it stays open.
 class TaskObserver {
@@ -125,8 +125,8 @@ public:
         return task.index;
     }
 
-    // A line for the goroutine whose g lies at that address; nullptr: there are too many.
-    [[nodiscard]] Task* goroutine(Process& process, uint64_t g);
+    // A line for the fiber that its hits call `id`; nullptr: there are too many.
+    [[nodiscard]] Task* fiber(Process& process, uint64_t id);
 
     // How many lives have begun: while it stays the same, every Task& stays good.
     [[nodiscard]] uint32_t lives() const { return next_index_; }
@@ -174,7 +174,7 @@ private:
     std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_;
     std::array<CacheLine, kCacheLines> cache_{};
     uint32_t next_index_ = 0;
-    uint32_t goroutine_count_ = 0;
+    uint32_t fiber_count_ = 0;
 };
 
 }  // namespace tracer

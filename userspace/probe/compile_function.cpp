@@ -172,7 +172,7 @@ private:
                            "arguments of Go's functions are known by number only",
                            "arg0 to arg5 are the first six words of its arguments");
         }
-        constexpr size_t kRoom = TR_ARGS_MAX - hidden_slots(HitRole::goroutine_span_begin);
+        constexpr size_t kRoom = TR_ARGS_MAX - hidden_slots(HitRole::fiber_span_begin);
         if (spec_.kind != ProbeKind::span || spec_.args.size() <= kRoom) return {};
         return fail_at(spec_.text, spec_.args[kRoom].text_offset, spec_.args[kRoom].operand.size(),
                        fmt::format("more than {} arguments of a Go function's span", kRoom),

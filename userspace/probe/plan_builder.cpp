@@ -135,8 +135,7 @@ tr_arg register_value(tr_reg reg, int64_t more) {
 // begins with stack.lo and stack.hi (runtime/runtime2.go).
 void add_hidden_slots(tr_probe& program, HitRole role, bool is_at_ret) {
     if (hidden_slots(role) == 0) return;
-    const bool is_goroutine =
-        role == HitRole::goroutine_span_begin || role == HitRole::goroutine_span_end;
+    const bool is_goroutine = role == HitRole::fiber_span_begin || role == HitRole::fiber_span_end;
     constexpr int64_t kReturnAddressBytes = 8;
     program.args[program.arg_count++] =
         register_value(TR_REG_RSP, is_at_ret ? kReturnAddressBytes : 0);
@@ -165,7 +164,7 @@ int rank_of(const ProbeIdentity& identity) {
 // Not the end of something that was begun.
 bool is_hit_of_its_own(HitRole role) {
     return role == HitRole::instant || role == HitRole::span_begin ||
-           role == HitRole::goroutine_span_begin || role == HitRole::pair_begin;
+           role == HitRole::fiber_span_begin || role == HitRole::pair_begin;
 }
 
 size_t programs_of(ProbeKind kind) {
@@ -397,7 +396,7 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
         const bool is_at_ret = !site.return_offsets.empty();
-        const auto begin = site.is_goroutine ? HitRole::goroutine_span_begin : HitRole::span_begin;
+        const auto begin = site.is_goroutine ? HitRole::fiber_span_begin : HitRole::span_begin;
         const auto role = is_span ? begin : HitRole::instant;
         const auto id = add_program(identity, role, site.arguments, point.index, point.arguments,
                                     identity.kind == ProbeKind::uretprobe && is_at_ret);
@@ -407,9 +406,9 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
         }
         add_place(identity, site, id);
         if (!is_span) continue;
-        const auto end = add_program(
-            identity, site.is_goroutine ? HitRole::goroutine_span_end : HitRole::span_end,
-            site.return_arguments, point.index, point.end_arguments, is_at_ret);
+        const auto end =
+            add_program(identity, site.is_goroutine ? HitRole::fiber_span_end : HitRole::span_end,
+                        site.return_arguments, point.index, point.end_arguments, is_at_ret);
         if (is_gated) {
             tr_gate end_gate{};
             end_gate.state = gate.state;

@@ -46,8 +46,8 @@ struct Thread {
     uint64_t start_ns = 0;  // CLOCK_BOOTTIME; 0: unknown
     uint32_t parent_pid = 0;
     bool is_kernel_thread = false;
-    // No thread of the kernel's but one of the program's own, which many threads run (a goroutine):
-    // a line of its own in the process. `tid` counts these from 1, thread_life is kTrackLife.
+    // No thread of the kernel's but one of the program's own, which many threads run (a fiber): a
+    // line of its own in the process. `tid` counts these from 1, thread_life is kTrackLife.
     bool is_track = false;
     std::string thread_name;
     std::string process_name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans of goroutines: a line for each, whatever thread runs it and wherever its stack is.
+// Spans of fibers: a line for each, whatever thread runs it and wherever its stack is.
 #include "decode/task_table.h"
 #include "decoder_fixture.h"
 
@@ -10,18 +10,18 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class DecoderGoroutine : public DecoderTest {
+class DecoderFiber : public DecoderTest {
 protected:
     void SetUp() override {
         auto definitions = standard_definitions();
         for (auto& probe : definitions.probes) {
-            if (probe.role == HitRole::span_begin) probe.role = HitRole::goroutine_span_begin;
-            if (probe.role == HitRole::span_end) probe.role = HitRole::goroutine_span_end;
+            if (probe.role == HitRole::span_begin) probe.role = HitRole::fiber_span_begin;
+            if (probe.role == HitRole::span_end) probe.role = HitRole::fiber_span_end;
         }
         start(std::move(definitions));
     }
 
-    // A frame `depth` bytes below the end of the stack of goroutine `g`.
+    // A frame `depth` bytes below the end of the stack of fiber `g`.
     void enter(uint64_t time, uint32_t probe, uint64_t g, uint64_t depth, uint32_t tid = 7) {
         hit(time, probe, g, depth, tid, 0);
     }
@@ -39,7 +39,7 @@ private:
     }
 };
 
-TEST_F(DecoderGoroutine, SpansFollowItOverThreadsAndStacks) {
+TEST_F(DecoderFiber, SpansFollowItOverThreadsAndStacks) {
     enter(10, kBeginF, 0xa0, 100);
     enter(20, kBeginG, 0xa0, 200);
     stack_end = 0x80000;  // the stack has grown, elsewhere
@@ -54,7 +54,7 @@ TEST_F(DecoderGoroutine, SpansFollowItOverThreadsAndStacks) {
     EXPECT_EQ(counters().spans_unwound + counters().spans_orphan_end, 0U);
 }
 
-TEST_F(DecoderGoroutine, GoroutinesOfOneThreadAreLinesOfTheirOwn) {
+TEST_F(DecoderFiber, FibersOfOneThreadAreLinesOfTheirOwn) {
     enter(10, kBeginF, 0xa0, 100);
     enter(20, kBeginF, 0xb0, 100);
     leave(30, kEndF, 0xa0, 100);
@@ -66,12 +66,12 @@ TEST_F(DecoderGoroutine, GoroutinesOfOneThreadAreLinesOfTheirOwn) {
         if (!thread.is_track) continue;
         ++tracks;
         EXPECT_EQ(thread.pid, 7U);
-        EXPECT_TRUE(thread.thread_name.starts_with("goroutine g=0x")) << thread.thread_name;
+        EXPECT_TRUE(thread.thread_name.starts_with("fiber 0x")) << thread.thread_name;
     }
     EXPECT_EQ(tracks, 2U);
 }
 
-TEST_F(DecoderGoroutine, AFrameLeftByAPanicEndsAtTheNextEntry) {
+TEST_F(DecoderFiber, AFrameLeftByAPanicEndsAtTheNextEntry) {
     enter(10, kBeginF, 0xa0, 100);
     enter(20, kBeginG, 0xa0, 200);
     enter(30, kBeginG, 0xa0, 150);
@@ -81,7 +81,7 @@ TEST_F(DecoderGoroutine, AFrameLeftByAPanicEndsAtTheNextEntry) {
     EXPECT_EQ(counters().spans_orphan_end, 0U);
 }
 
-TEST_F(DecoderGoroutine, OpenSpansEndWithTheProcess) {
+TEST_F(DecoderFiber, OpenSpansEndWithTheProcess) {
     feed(test::make_task({.time_ns = 5, .tgid = 7, .tid = 7}, TR_KIND_task_info, {}));
     enter(10, kBeginF, 0xa0, 100);
     auto record = test::make_task({.time_ns = 20, .tgid = 7, .tid = 7}, TR_KIND_task_exit,
@@ -89,29 +89,29 @@ TEST_F(DecoderGoroutine, OpenSpansEndWithTheProcess) {
     feed(record);
     EXPECT_EQ(writer_.open_spans(), 0U);
     EXPECT_EQ(counters().spans_closed_at_exit, 1U);
-    // A later goroutine at the same address is another line.
+    // A later fiber at the same address is another line.
     enter(30, kBeginF, 0xa0, 100);
     EXPECT_THAT(writer_.lines().back(), "30 begin f 2#1022 [1]");
     decoder_->finish(40);
     EXPECT_EQ(writer_.open_spans(), 0U);
 }
 
-TEST_F(DecoderGoroutine, AStackPointerOutsideOfTheStackIsMalformed) {
+TEST_F(DecoderFiber, AStackPointerOutsideOfTheStackIsMalformed) {
     enter(10, kBeginF, 0xa0, (1ULL << 30) + 1);
     enter(20, kBeginF, 0xa0, UINT64_MAX);  // above the end
     EXPECT_THAT(writer_.lines(), IsEmpty());
     EXPECT_EQ(counters().malformed, 2U);
 }
 
-TEST_F(DecoderGoroutine, BeyondTheLimitNothingIsWritten) {
-    for (uint64_t g = 0; g < kGoroutinesMax; ++g) {
+TEST_F(DecoderFiber, BeyondTheLimitNothingIsWritten) {
+    for (uint64_t g = 0; g < kFibersMax; ++g) {
         enter(g + 1, kBeginF, g * 64, 100);
         leave(g + 1, kEndF, g * 64, 100);
     }
-    EXPECT_EQ(writer_.lines().size(), 2 * size_t{kGoroutinesMax});
+    EXPECT_EQ(writer_.lines().size(), 2 * size_t{kFibersMax});
     enter(100000, kBeginF, UINT64_MAX, 100);
     leave(100000, kEndF, UINT64_MAX, 100);
-    EXPECT_EQ(writer_.lines().size(), 2 * size_t{kGoroutinesMax});
+    EXPECT_EQ(writer_.lines().size(), 2 * size_t{kFibersMax});
     EXPECT_EQ(counters().spans_too_deep, 2U);
     // Those known go on.
     enter(100001, kBeginF, 0, 100);

@@ -39,8 +39,8 @@ TEST_F(SafeSites, PlacesGoReturnsOnRetInstructions) {
     add_file("go", go_program());
     const auto plan = compile("span:go:main.work(arg0,arg1,ret)");
     ASSERT_EQ(plan.probes.size(), 2u);
-    EXPECT_EQ(plan.probes[0].role, HitRole::goroutine_span_begin);
-    EXPECT_EQ(plan.probes[1].role, HitRole::goroutine_span_end);
+    EXPECT_EQ(plan.probes[0].role, HitRole::fiber_span_begin);
+    EXPECT_EQ(plan.probes[1].role, HitRole::fiber_span_end);
     const auto& sites = plan.files.at(0).sites;
     ASSERT_EQ(sites.size(), 2u);
     // Behind the check of the stack, and at the ret.
