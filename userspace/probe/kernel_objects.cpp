@@ -99,7 +99,6 @@ KernelObjects::~KernelObjects() {
 }
 
 void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& options) {
-    wake_bytes_ = options.ring_bytes / 4;
     probe_room_ = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan.programs.size()) +
                   options.late_programs_max;
     auto& settings = *skeleton_->rodata;
@@ -110,7 +109,7 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     settings.tr_selects_cgroups = options.selection.watches_cgroups;
     settings.tr_comm_words = static_cast<uint32_t>(options.selection.comm_words.size());
     settings.tr_own_tgid = options.own_pid;
-    settings.tr_wake_bytes = wake_bytes_;
+    settings.tr_wake_bytes = options.ring_bytes / 4;
     settings.tr_wake_check_mask = options.ring_bytes >= kSmallRingBytes ? 15 : 0;
     settings.tr_task_ring_state = static_cast<uint32_t>(cpu_count_);
 

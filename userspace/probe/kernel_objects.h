@@ -52,9 +52,6 @@ public:
     [[nodiscard]] std::span<const tr_ring_state> ring_states() const {
         return ring_states_.elements();
     }
-    // Probe ids given out so far, the built-in ones included.
-    [[nodiscard]] uint32_t probe_count() const { return probe_count_; }
-    [[nodiscard]] uint64_t wake_bytes() const { return wake_bytes_; }
 
     // Adds a process (or a single thread) to those recorded. Any thread.
     void want_process(uint32_t pid);
@@ -90,7 +87,6 @@ private:
     uint32_t gate_count_ = 0;
     uint32_t gate_room_ = 0;  // that the map holds
     uint32_t gate_state_count_ = 0;
-    uint64_t wake_bytes_ = 0;
     std::vector<BpfRing> rings_;
     SharedArray<const tr_ring_state> ring_states_;
     SharedArray<uint64_t> wanted_tgids_;

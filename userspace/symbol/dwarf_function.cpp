@@ -224,11 +224,4 @@ Result<FunctionArguments> DwarfInfo::function_at(uint64_t address) const {
     return FunctionReader(session_, die, address).run();
 }
 
-Result<FunctionArguments> read_function_arguments(const ElfFile& file,
-                                                  uint64_t address,
-                                                  const DebugFileSearch& search) {
-    TR_ASSIGN(const auto info, DwarfInfo::open(file, search));
-    return info.function_at(address);
-}
-
 }  // namespace tracer

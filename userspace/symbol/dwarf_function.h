@@ -86,9 +86,4 @@ private:
     std::shared_ptr<Session> session_;
 };
 
-// DwarfInfo::open and function_at in one, for a single question.
-[[nodiscard]] Result<FunctionArguments> read_function_arguments(const ElfFile& file,
-                                                                uint64_t address,
-                                                                const DebugFileSearch& search = {});
-
 }  // namespace tracer

@@ -114,7 +114,9 @@ TEST_F(DebugFiles, DebugInformationComesFromTheSeparateFile) {
     const auto elf = ElfFile::open(program);
     const auto address = SymbolTable::load(*elf, search)->address_of("c_many");
     ASSERT_TRUE(address);
-    const auto arguments = read_function_arguments(*elf, *address, search);
+    const auto info = DwarfInfo::open(*elf, search);
+    ASSERT_TRUE(info) << info.error().what;
+    const auto arguments = info->function_at(*address);
     ASSERT_TRUE(arguments) << arguments.error().what;
     EXPECT_EQ(arguments->parameters.size(), 8u);
 }
