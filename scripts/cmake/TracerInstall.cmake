@@ -6,8 +6,13 @@ include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tracer)
 install(TARGETS tracer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tracer_abi tracer_base tracer_model tracer_write tracer_sink tracer_c
-    EXPORT tracerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tracer_abi tracer_base tracer_model tracer_write tracer_sink tracer_c tracer_ring_cursor
+        tracer_ring tracer_ring_shared
+    EXPORT tracerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The library in C is for programs that are built without CMake too.
+file(RELATIVE_PATH TRACER_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tracer_ring.pc.in ${PROJECT_BINARY_DIR}/tracer_ring.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tracer_ring.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tracer
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h")
