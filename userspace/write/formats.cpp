@@ -6,6 +6,7 @@
 
 #include "write/eventlog/make_eventlog_writer.h"
 #include "write/fxt/make_fxt_writer.h"
+#include "write/json/make_json_writer.h"
 
 #include <array>
 
@@ -17,6 +18,8 @@ constexpr std::array kFormats{
            "open it in https://ui.perfetto.dev", fxt::make_fxt_writer},
     Format{"eventlog", ".eventlog", "GHC eventlog, for ThreadScope and the ghc-events tools",
            "open it in ThreadScope", eventlog::make_eventlog_writer},
+    Format{"json", ".json", "Chrome's trace events, for scripts and any viewer; five times as long",
+           "open it in https://ui.perfetto.dev", json::make_json_writer},
 };
 
 }  // namespace

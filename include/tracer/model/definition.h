@@ -46,8 +46,9 @@ struct Thread {
     uint64_t start_ns = 0;  // CLOCK_BOOTTIME; 0: unknown
     uint32_t parent_pid = 0;
     bool is_kernel_thread = false;
-    // No thread of the kernel's but one of the program's own, which many threads run (a fiber): a
-    // line of its own in the process. `tid` counts these from 1, thread_life is kTrackLife.
+    // No thread of the kernel's but a line of its own in the process: one of the program's own
+    // threads, which many of the kernel's run (a fiber), or what is shown beside a thread. `tid`
+    // counts these from 1, thread_life is kTrackLife.
     bool is_track = false;
     std::string thread_name;
     std::string process_name;
@@ -95,6 +96,20 @@ enum class PointKind : uint8_t {
     counter,  // a value
 };
 
+// What a point's events say of a runtime with threads of its own, for formats that have words for
+// it. Their arguments are then known by these names, each of which may be missing: `capability`
+// (the number of what runs such threads one at a time) and `thread` (its number, of 64 bits), and
+//   run        span: a thread runs; at its end `code` (1 heap is full, 2 stack is full, 3 yields, 4
+//              waits, 5 has ended), of 4 `why` (what for, as GHC's why_blocked), of 2 `stack`
+//              (words)
+//   gc         span: `generation`; at its end `copied`, `live`, `slop` (bytes), `threads`,
+//              `most_copied_words`, `balanced_words`, `heap_mib`, `blocks` (of 4 KiB, in use),
+//              `allocated_words` (by the capability, in all)
+//   create, wakeup (`other`: the woken thread's capability)
+//   label      of a thread: the first text
+//   message, marker   of the program: the first text
+enum class PointRole : uint8_t { none, run, gc, create, wakeup, label, message, marker };
+
 // Where events come from: a probe, or a built-in source.
 struct Point {
     PointIndex index{};
@@ -104,6 +119,7 @@ struct Point {
     // Of Instant, SpanBegin, AsyncBegin and Counter events, at most 15.
     std::vector<Argument> arguments;
     std::vector<Argument> end_arguments;  // of SpanEnd and AsyncEnd events
+    PointRole role = PointRole::none;
 };
 
 }  // namespace tracer::model

@@ -93,10 +93,13 @@ struct AsyncEnd {
     std::span<const Value> values;  // the point's end_arguments, or none for a repair
 };
 
+// Values of a counter of the thread's process: one series for each number among the point's
+// arguments, at least one of which could be read. Texts are no series.
 struct Counter {
     PointIndex point{};
-    ThreadIndex thread{};
+    ThreadIndex thread{};  // that said them
     std::span<const Value> values;
+    std::string_view name{};  // as Instant's: another name is another counter
 };
 
 enum class ThreadState : uint8_t {

@@ -58,6 +58,10 @@ public:
     // Committed so far; may lag a few KiB behind until flush() or close(). Any thread.
     [[nodiscard]] virtual unsigned long long bytes_committed() const = 0;
 
+    // After close(): how many of those committed are at their destination. All of them but after an
+    // error, when what was on its way is gone.
+    [[nodiscard]] virtual unsigned long long bytes_written() const { return bytes_committed(); }
+
     static constexpr size_t kReserveBytesMax = 64 * 1024;
 };
 

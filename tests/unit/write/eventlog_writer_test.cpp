@@ -154,6 +154,31 @@ TEST_F(EventlogWriter, ACounterIsAMessage) {
     EXPECT_THAT(lines(0), ElementsAre("10 heap live=0.5"));
 }
 
+TEST_F(EventlogWriter, ACounterIsCalledWhatItsEventSays) {
+    start();
+    const auto at = point("heap", {{"live", ValueType::u64}});
+    const std::vector<model::Value> values{u64(7)};
+    EXPECT_EQ(write(10, model::Counter{at, kMain, values, "heap of a"}, 0), WriteStatus::ok);
+    EXPECT_THAT(lines(0), ElementsAre("10 heap of a live=7"));
+}
+
+// Their numbers are no threads', so that a span on one is not taken for a thread's.
+TEST_F(EventlogWriter, ALineHasANumberOfItsOwnAndSaysWhatItIs) {
+    start();
+    writer_->define(model::Thread{.index = model::ThreadIndex{5},
+                                  .pid = 100,
+                                  .tid = 1,
+                                  .thread_life = model::kTrackLife,
+                                  .is_track = true,
+                                  .thread_name = "phase (worker 101)",
+                                  .process_name = "app"});
+    const auto at = point("parse");
+    begin(10, 0, at, model::ThreadIndex{5});
+    end(20, 0, at, model::ThreadIndex{5});
+    EXPECT_THAT(lines(0), ElementsAre("10 START 4286578689 parse", "20 STOP 4286578689 parse"));
+    EXPECT_EQ(lines(std::nullopt).back(), "10 line 4286578689 is phase (worker 101) of app/100");
+}
+
 TEST_F(EventlogWriter, LivesAreMessages) {
     start();
     thread(model::ThreadIndex{2}, 102, 102, "child");

@@ -209,6 +209,36 @@ TEST(FxtWriter, CountersHoldNumbersOnly) {
     EXPECT_EQ(lines.back(), "counter 3 100/100 \"app\" \"heap\" live=u64 77 ok=i32 1 at=u64 16");
 }
 
+TEST(FxtWriter, ACounterIsCalledWhatItsEventsSay) {
+    Recording recording;
+    recording.start();
+    const auto point = recording.point(
+        "app", "pool",
+        {{"q", ValueType::string}, {"free", ValueType::s64}, {"load", ValueType::f64}});
+    model::Value load{.type = ValueType::f64};
+    load.real = 0.5;
+    const std::vector<model::Value> values{
+        {.type = ValueType::string, .text = "hot"},
+        {.type = ValueType::s64, .bits = static_cast<uint64_t>(-5)},
+        load};
+    const auto lines = added(recording, [&] {
+        for (const char* name : {"pool hot", "pool hot", ""}) {
+            EXPECT_EQ(recording.writer->write({3, model::Counter{point, kMain, values, name}}),
+                      WriteStatus::ok);
+        }
+    });
+    EXPECT_EQ(lines.back(), "counter 3 100/100 \"app\" \"pool\" free=i64 -5 load=f64 0.5");
+    EXPECT_EQ(lines.at(lines.size() - 2),
+              "counter 3 100/100 \"app\" \"pool hot\" free=i64 -5 load=f64 0.5");
+    EXPECT_EQ(std::ranges::count_if(lines,
+                                    [](const std::string& line) {
+                                        return line.starts_with("string") &&
+                                               line.find("pool hot") != std::string::npos;
+                                    }),
+              1)
+        << "its name is in the string table";
+}
+
 TEST(FxtWriter, MapsStatesAndMarksIdleSides) {
     Recording recording;
     recording.start();

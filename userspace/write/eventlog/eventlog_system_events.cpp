@@ -44,6 +44,7 @@ bool EventlogWriter::switch_side(model::ThreadIndex index, Task*& task) {
 }
 
 WriteStatus EventlogWriter::say(const model::Event& event, const model::Switch& change) {
+    if (is_runtime_) return WriteStatus::ok;
     Task* out = nullptr;
     Task* in = nullptr;
     if (!switch_side(change.out, out) || !switch_side(change.in, in)) return WriteStatus::refused;
@@ -59,6 +60,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Switch& 
 }
 
 WriteStatus EventlogWriter::say(const model::Event& event, const model::Wakeup& wakeup) {
+    if (is_runtime_) return WriteStatus::ok;
     Task* woken = nullptr;
     if (!switch_side(wakeup.woken, woken) || woken == nullptr) return WriteStatus::refused;
     const uint64_t ns = log_time(event.time_ns);
@@ -105,10 +107,12 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Loss& lo
     const uint64_t ns = log_time(event.time_ns);
     // The recording's own output: of every CPU, and said of none.
     const bool is_of_all = loss.cause == model::LossCause::sink_full;
-    const size_t stops = is_of_all ? timeline_.cap_count() : 1;
+    const size_t stops = is_runtime_ ? runtime_.cap_count() : is_of_all ? timeline_.cap_count() : 1;
     if (!make_room(ns, stops * Timeline::kStopBytes)) return WriteStatus::no_room;
     CapNo cap = kNoCapability;
-    if (is_of_all) {
+    if (is_runtime_) {
+        runtime_.break_all(log_time(loss.begin_ns));
+    } else if (is_of_all) {
         timeline_.break_all(log_time(loss.begin_ns));
     } else {
         cap = timeline_.cap_of_cpu(loss.cpu, ns);

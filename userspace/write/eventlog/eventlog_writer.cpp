@@ -83,6 +83,7 @@ Status EventlogWriter::begin_log() {
     }
     for (Point& point : points_) point.is_named = false;
     timeline_.begin_log();
+    runtime_.begin_log();
     for (uint16_t cpu = 0; cpu < recording_.cpu_count; ++cpu) {
         static_cast<void>(timeline_.cap_of_cpu(cpu, 0));
     }
@@ -117,7 +118,7 @@ Status EventlogWriter::begin_next_log() {
     TR_TRY(begin_log());
     for (Task& task : timeline_.tasks()) {
         for (const OpenSpan& span : task.spans) {
-            post_span({task.heard_cap, 0}, kStart, task.tid, shown_name(span));
+            post_span({task.heard_cap, 0}, kStart, task.number(), shown_name(span));
         }
     }
     for (const auto& [id, span] : async_spans_) post_span({}, kStart, id, shown_name(span));
@@ -164,6 +165,12 @@ void EventlogWriter::define(const model::Point& point) {
         point.category.empty() ? known.name : as_utf8(point.category) + ":" + known.name;
     known.arguments = point.arguments;
     known.end_arguments = point.end_arguments;
+    known.role = point.role;
+    // Not once CPUs have become capabilities.
+    const bool is_one_process = recording_.pid != 0 && recording_.cpu_count == 0;
+    if (point.role != model::PointRole::none && is_one_process && timeline_.cap_count() == 0) {
+        is_runtime_ = true;
+    }
     clean_names(known.arguments);
     clean_names(known.end_arguments);
 }
@@ -192,17 +199,24 @@ WriteStatus EventlogWriter::write(const model::Event& event) {
 }
 
 bool EventlogWriter::make_room(uint64_t ns, size_t text_bytes) {
-    const size_t labels = timeline_.waiting_labels() * Timeline::kLabelBytesMax;
+    const size_t labels =
+        (timeline_.waiting_labels() + runtime_.waiting_labels()) * Timeline::kLabelBytesMax;
     if (!blocks_.make_room(ns,
                            Timeline::kEventBytesMax + kMessageBytesMore + text_bytes + labels)) {
         return false;
     }
-    if (labels != 0) timeline_.write_labels(ns);
+    if (labels == 0) return true;
+    timeline_.write_labels(ns);
+    runtime_.write_labels(ns);
     return true;
 }
 
 EventlogWriter::Place EventlogWriter::place_of(const model::Event& event, Task* task) {
     Place place{kNoCapability, log_time(event.time_ns)};
+    if (is_runtime_) {
+        if (task != nullptr) place.cap = runtime_.cap_of_runner(task->index);
+        return place;
+    }
     if (event.cpu != model::kNoCpu) place.cap = timeline_.cap_of_cpu(event.cpu, place.ns);
     if (task != nullptr && task != &idle_) {
         if (place.cap == kNoCapability) {
@@ -249,6 +263,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Instant&
     if (point == nullptr || task == nullptr || instant.values.size() != point->arguments.size()) {
         return WriteStatus::refused;
     }
+    if (is_of_runtime(*point, *task)) return say_of_runtime(event, *point, instant);
     compose(instant.name.empty() ? point->name : instant.name, point->arguments, instant.values);
     if (!make_room(log_time(event.time_ns), text_.size() + point->full_name.size())) {
         return WriteStatus::no_room;
@@ -257,7 +272,8 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Instant&
     post_message(place);
     name_point(place, instant.point);
     blocks_.post(place.cap, [&](Poster to) {
-        return to.post_perf_tracepoint(place.ns, static_cast<PerfId>(instant.point), task->tid);
+        return to.post_perf_tracepoint(place.ns, static_cast<PerfId>(instant.point),
+                                       task->number());
     });
     return WriteStatus::ok;
 }
@@ -277,6 +293,9 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanBegi
     if (point == nullptr || task == nullptr || span.values.size() != point->arguments.size()) {
         return WriteStatus::refused;
     }
+    if (is_of_runtime(*point, *task)) {
+        return begin_of_runtime(event, *point, span.thread, span.values);
+    }
     OpenSpan open{span.point, std::string(span.name)};
     compose(shown_name(open), point->arguments, span.values);
     if (!make_room(log_time(event.time_ns), text_.size() + shown_name(open).size())) {
@@ -285,7 +304,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanBegi
     const Place place = place_of(event, task);
     // Apart from the other message, which is to be the same at begin and end.
     if (!span.values.empty()) post_message(place);
-    post_span(place, kStart, task->tid, shown_name(open));
+    post_span(place, kStart, task->number(), shown_name(open));
     task->spans.push_back(std::move(open));
     return WriteStatus::ok;
 }
@@ -318,6 +337,9 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanEnd&
     if (has_values && span.values.size() != point->end_arguments.size()) {
         return WriteStatus::refused;
     }
+    if (is_of_runtime(*point, *task)) {
+        return end_of_runtime(event, *point, span.thread, span.cause, span.values);
+    }
     const auto found = std::find_if(task->spans.rbegin(), task->spans.rend(),
                                     [&](const OpenSpan& open) { return open.point == span.point; });
     if (found == task->spans.rend()) return WriteStatus::refused;
@@ -342,7 +364,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::SpanEnd&
 void EventlogWriter::end_span(const Place& place, Task& task, model::SpanEndCause cause) {
     const OpenSpan span = std::move(task.spans.back());
     task.spans.pop_back();
-    post_span(place, kStop, task.tid, shown_name(span));
+    post_span(place, kStop, task.number(), shown_name(span));
     post_cause(place, shown_name(span), cause);
 }
 
@@ -353,6 +375,9 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::AsyncBeg
     if (point == nullptr || task == nullptr || span.values.size() != point->arguments.size() ||
         async_spans_.contains(span.id)) {
         return WriteStatus::refused;
+    }
+    if (is_of_runtime(*point, *task)) {
+        return begin_of_runtime(event, *point, span.thread, span.values);
     }
     compose(point->name, point->arguments, span.values);
     OpenSpan open{span.point, std::string(span.name)};
@@ -367,8 +392,12 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::AsyncBeg
 }
 
 WriteStatus EventlogWriter::say(const model::Event& event, const model::AsyncEnd& span) {
-    const auto found = async_spans_.find(span.id);
+    const Point* known = find_point(span.point);
     Task* task = event_task(span.thread);
+    if (known != nullptr && task != nullptr && is_of_runtime(*known, *task)) {
+        return end_of_runtime(event, *known, span.thread, span.cause, span.values);
+    }
+    const auto found = async_spans_.find(span.id);
     if (found == async_spans_.end() || found->second.point != span.point || task == nullptr) {
         return WriteStatus::refused;
     }
@@ -396,7 +425,7 @@ WriteStatus EventlogWriter::say(const model::Event& event, const model::Counter&
     if (point == nullptr || task == nullptr || counter.values.size() != point->arguments.size()) {
         return WriteStatus::refused;
     }
-    compose(point->name, point->arguments, counter.values);
+    compose(counter.name.empty() ? point->name : counter.name, point->arguments, counter.values);
     if (!make_room(log_time(event.time_ns), text_.size())) return WriteStatus::no_room;
     post_message(place_of(event, task));
     return WriteStatus::ok;

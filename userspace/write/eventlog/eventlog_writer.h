@@ -6,6 +6,7 @@
 
 #include "tracer/write/trace_writer.h"
 #include "write/eventlog/writer_blocks.h"
+#include "write/eventlog/writer_runtime.h"
 #include "write/eventlog/writer_timeline.h"
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace tracer::eventlog {
 
 class EventlogWriter final : public TraceWriter {
 public:
-    explicit EventlogWriter(ByteSink& sink) : blocks_(sink), timeline_(blocks_) {}
+    explicit EventlogWriter(ByteSink& sink)
+        : blocks_(sink), timeline_(blocks_), runtime_(blocks_) {}
 
     void describe(const model::Recording& recording) override { recording_ = recording; }
     [[nodiscard]] Status open() override;
@@ -43,6 +45,7 @@ private:
         std::string full_name;  // with the category
         std::vector<model::Argument> arguments;
         std::vector<model::Argument> end_arguments;
+        model::PointRole role = model::PointRole::none;
     };
 
     // Where and when an event is written.
@@ -62,6 +65,23 @@ private:
     WriteStatus say(const model::Event& event, const model::Life& life);
     WriteStatus say(const model::Event& event, const model::Loss& loss);
     WriteStatus say(const model::Event& event, const model::ClockReading& reading);
+
+    // Of what the program's own runtime says (eventlog_runtime_events.cpp).
+    [[nodiscard]] bool is_of_runtime(const Point& point, const Task& task) const {
+        return is_runtime_ && point.role != model::PointRole::none && task.pid == recording_.pid;
+    }
+    WriteStatus say_of_runtime(const model::Event& event,
+                               const Point& point,
+                               const model::Instant& instant);
+    WriteStatus begin_of_runtime(const model::Event& event,
+                                 const Point& point,
+                                 model::ThreadIndex thread,
+                                 std::span<const model::Value> values);
+    WriteStatus end_of_runtime(const model::Event& event,
+                               const Point& point,
+                               model::ThreadIndex thread,
+                               model::SpanEndCause cause,
+                               std::span<const model::Value> values);
 
     [[nodiscard]] uint64_t log_time(uint64_t time_ns) const {
         return time_ns > base_ns_ ? time_ns - base_ns_ : 0;
@@ -98,6 +118,10 @@ private:
 
     WriterBlocks blocks_;
     Timeline timeline_;
+    // The log is one of the program's runtime: capabilities and threads are its own, and what the
+    // kernel runs is left out.
+    bool is_runtime_ = false;
+    RuntimeLog runtime_;
     model::Recording recording_;
     std::vector<Point> points_;
     std::map<uint64_t, OpenSpan> async_spans_;  // open, by id

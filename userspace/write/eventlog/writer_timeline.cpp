@@ -27,8 +27,10 @@ constexpr CapsetId kClockCapset = 1;
 
 // "name/tid", and of which process where that is not told by the name.
 std::string make_label(const model::Thread& thread) {
-    std::string raw = fmt::format("{}/{}", thread.thread_name, thread.tid);
-    if (thread.tid != thread.pid) raw += fmt::format(" of {}/{}", thread.process_name, thread.pid);
+    std::string raw = thread.thread_name;
+    if (!thread.is_track) raw += fmt::format("/{}", thread.tid);
+    if (thread.is_track || thread.tid != thread.pid)
+        raw += fmt::format(" of {}/{}", thread.process_name, thread.pid);
     std::string label;
     append_as_utf8(label, raw);
     label.resize(utf8_prefix(label, Timeline::kLabelBytesMax).size());
@@ -44,17 +46,39 @@ bool Timeline::define(const model::Thread& thread) {
     Task*& task = by_index_[index];
     if (task == nullptr) {
         task = &tasks_.emplace_back();
+        task->index = thread.index;
+        task->pid = thread.pid;
         task->tid = thread.tid;
         task->life = thread.thread_life;
+        task->is_track = thread.is_track;
     }
-    std::string label = make_label(thread);
-    if (label == task->label) return true;
-    task->label = std::move(label);
-    if (!task->is_relabelled) {
-        task->is_relabelled = true;
-        relabelled_.push_back(task);
-    }
+    relabel(*task, make_label(thread));
     return true;
+}
+
+void Timeline::relabel(Task& task, std::string label) {
+    if (label == task.label) return;
+    task.label = std::move(label);
+    if (task.is_relabelled) return;
+    task.is_relabelled = true;
+    relabelled_.push_back(&task);
+}
+
+Task& Timeline::add(ThreadId id) {
+    Task* task = free_.empty() ? &tasks_.emplace_back() : free_.back();
+    if (!free_.empty()) free_.pop_back();
+    *task = Task{};
+    task->id = id;
+    return *task;
+}
+
+void Timeline::forget(Task& task) {
+    std::erase(relabelled_, &task);
+    free_.push_back(&task);
+}
+
+bool Timeline::introduce(CapNo cap, uint64_t ns, Task& task) {
+    return task.phase == Task::Phase::unborn && create(cap, ns, task);
 }
 
 Task* Timeline::find(model::ThreadIndex index) {
@@ -84,7 +108,8 @@ void Timeline::announce(CapNo cap, uint64_t ns) {
     blocks_.post(kNoCapability, [&](Poster to) { return to.post_log_message(ns, text); });
 }
 
-void Timeline::switch_cpu(CapNo number, uint64_t ns, Task* out, StopStatus status, Task* in) {
+void Timeline::switch_cpu(
+    CapNo number, uint64_t ns, Task* out, StopStatus status, Task* in, uint32_t info) {
     Cap& cap = caps_[number];
     if (cap.running != nullptr && cap.running != out) stop(ns, *cap.running, StopStatus::none);
     // Its switch-in was not seen, but it did run until now: since the begin if this is the first
@@ -93,7 +118,7 @@ void Timeline::switch_cpu(CapNo number, uint64_t ns, Task* out, StopStatus statu
         const bool ran_from_begin = cap.is_untold && out->phase != Task::Phase::running;
         static_cast<void>(run(number, ran_from_begin ? 0 : ns, *out));
     }
-    if (out != nullptr && cap.running == out) stop(ns, *out, status);
+    if (out != nullptr && cap.running == out) stop(ns, *out, status, info);
     cap.is_untold = false;
     if (in != nullptr) static_cast<void>(run(number, ns, *in));
 }
@@ -127,6 +152,7 @@ void Timeline::break_all(uint64_t ns) {
 
 void Timeline::write_labels(uint64_t ns) {
     for (Task* task : relabelled_) {
+        if (task->is_track) write_track_label(ns, *task);
         const bool is_alive =
             task->phase != Task::Phase::unborn && task->phase != Task::Phase::finished;
         // A thread that the log does not know yet gets its label when it is created.
@@ -136,13 +162,22 @@ void Timeline::write_labels(uint64_t ns) {
     relabelled_.clear();
 }
 
+// In no thread's event is there a place for it.
+void Timeline::write_track_label(uint64_t ns, const Task& task) {
+    constexpr size_t kWordsBytesMax = 64;
+    const std::string text = fmt::format("line {} is {}", task.number(),
+                                         utf8_prefix(task.label, kLabelBytesMax - kWordsBytesMax));
+    blocks_.post(kNoCapability, [&](Poster to) { return to.post_user_message(ns, text); });
+}
+
 void Timeline::begin_log() {
     relabelled_.clear();
     for (size_t cap = 0; cap < caps_.size(); ++cap) announce(static_cast<CapNo>(cap), 0);
     for (Task& task : tasks_) {
         task.event_cap = kNoCapability;
         task.event_ns = 0;
-        task.is_relabelled = false;
+        task.is_relabelled = task.is_track;
+        if (task.is_track) relabelled_.push_back(&task);
         if (task.phase != Task::Phase::finished) task.phase = Task::Phase::unborn;
     }
     for (size_t i = 0; i < caps_.size(); ++i) {
@@ -180,6 +215,7 @@ bool Timeline::create(CapNo cap, uint64_t ns, Task& task) {
 
 void Timeline::write_label(CapNo cap, uint64_t ns, Task& task) {
     task.is_relabelled = false;
+    if (task.label.empty()) return;
     blocks_.post(cap, [&](Poster to) { return to.post_thread_label(ns, *task.id, task.label); });
 }
 
@@ -203,10 +239,10 @@ bool Timeline::run(CapNo number, uint64_t ns, Task& task) {
     return true;
 }
 
-void Timeline::stop(uint64_t ns, Task& task, StopStatus status) {
+void Timeline::stop(uint64_t ns, Task& task, StopStatus status, uint32_t info) {
     const CapNo cap = task.event_cap;
     ns = place(cap, ns, task);
-    blocks_.post(cap, [&](Poster to) { return to.post_stop_thread(ns, *task.id, status); });
+    blocks_.post(cap, [&](Poster to) { return to.post_stop_thread(ns, *task.id, status, info); });
     caps_[cap].running = nullptr;
     task.phase = status == StopStatus::finished ? Task::Phase::finished : Task::Phase::stopped;
 }

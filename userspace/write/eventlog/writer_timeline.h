@@ -33,8 +33,11 @@ struct Task {
     // As in the machine `threads` of ghc-events, whose words these are.
     enum class Phase : uint8_t { unborn, queued, running, stopped, finished };
 
+    model::ThreadIndex index = model::kIdleThread;  // of the model's threads
+    uint32_t pid = 0;
     uint32_t tid = 0;
     uint32_t life = 0;
+    bool is_track = false;  // no thread: a line of its own, which nothing runs
     std::string label;
     bool is_relabelled = false;   // the log has another label, or none, and waits for this one
     std::vector<OpenSpan> spans;  // innermost last
@@ -44,6 +47,12 @@ struct Task {
     CapNo event_cap = kNoCapability;  // of its last thread event: where it runs, if it does
     uint64_t event_ns = 0;            // of that event
     CapNo heard_cap = kNoCapability;  // where it was last known to be
+
+    // In messages. A track's is beyond every thread's.
+    [[nodiscard]] uint32_t number() const {
+        constexpr uint32_t kTidBits = 22;  // Linux: PID_MAX_LIMIT
+        return is_track ? tid | life << kTidBits : tid;
+    }
 };
 
 // Times are nanoseconds from the log's begin. An event may be written a little later than asked:
@@ -61,8 +70,17 @@ public:
     [[nodiscard]] CapNo cap_of_cpu(uint16_t cpu, uint64_t ns);
     [[nodiscard]] size_t cap_count() const { return caps_.size(); }
 
-    // A CPU changed what it runs; nullptr: nothing.
-    void switch_cpu(CapNo cap, uint64_t ns, Task* out, StopStatus status, Task* in);
+    // A thread of a runtime's own that has this id in the log, until it is forgotten, which only
+    // one that has ended may be. None of the model's threads is on the same timeline.
+    [[nodiscard]] Task& add(ThreadId id);
+    void forget(Task& task);
+    void relabel(Task& task, std::string label);
+    // It is there from now on. False: it was already.
+    [[nodiscard]] bool introduce(CapNo cap, uint64_t ns, Task& task);
+
+    // A CPU changed what it runs; nullptr: nothing. `info`: as of post_stop_thread.
+    void switch_cpu(
+        CapNo cap, uint64_t ns, Task* out, StopStatus status, Task* in, uint32_t info = 0);
     // A CPU whose switches are all recorded was heard of by what `task` does there: if that is the
     // first thing, it ran from the begin.
     void hear_of(CapNo cap, Task& task);
@@ -98,8 +116,9 @@ private:
     [[nodiscard]] uint64_t place(CapNo cap, uint64_t ns, Task& task) const;
     [[nodiscard]] bool create(CapNo cap, uint64_t ns, Task& task);
     void write_label(CapNo cap, uint64_t ns, Task& task);
+    void write_track_label(uint64_t ns, const Task& task);
     [[nodiscard]] bool run(CapNo cap, uint64_t ns, Task& task);
-    void stop(uint64_t ns, Task& task, StopStatus status);
+    void stop(uint64_t ns, Task& task, StopStatus status, uint32_t info = 0);
 
     WriterBlocks& blocks_;
     std::deque<Task> tasks_;
@@ -108,6 +127,7 @@ private:
     std::unordered_map<uint16_t, CapNo> cap_by_cpu_;
     std::unordered_map<uint32_t, uint32_t> next_life_;  // by tid: lives that ids were given for
     std::vector<Task*> relabelled_;
+    std::vector<Task*> free_;  // forgotten, to be used again
 };
 
 }  // namespace tracer::eventlog

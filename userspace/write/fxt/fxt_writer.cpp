@@ -438,7 +438,7 @@ WriteStatus FxtWriter::say(uint64_t time_ns, const model::Counter& event) {
         return WriteStatus::refused;
     }
     // The trailing word is the counter's id: one series for each name and argument.
-    const Head head{EventType::counter, time_ns, point->category, point->name, 0};
+    const Head head{EventType::counter, time_ns, point->category, point->name, 0, event.name};
     return write_event(*task, head, arguments);
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values as JSON (RFC 8259). Integers beyond 2^53 stay numbers: readers that take all numbers for
+// doubles round them, those with integers do not. Used by json_writer.cpp.
+#include "write/json/json_text.h"
+
+#include "write/text.h"
+
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace tracer::json {
+
+void append_quoted(std::string& out, std::string_view text) {
+    std::string clean;
+    append_as_utf8(clean, text);
+    out += '"';
+    for (const char c : clean) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (static_cast<unsigned char>(c) < 0x20) {
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+        } else {
+            out += c;
+        }
+    }
+    out += '"';
+}
+
+void ObjectText::key(std::string_view name) {
+    if (!is_first_) out_ += ',';
+    is_first_ = false;
+    append_quoted(out_, name);
+    out_ += ':';
+}
+
+void ObjectText::text(std::string_view name, std::string_view value) {
+    key(name);
+    append_quoted(out_, value);
+}
+
+void ObjectText::number(std::string_view name, int64_t value) {
+    key(name);
+    out_ += std::to_string(value);
+}
+
+void ObjectText::unsigned_number(std::string_view name, uint64_t value) {
+    key(name);
+    out_ += std::to_string(value);
+}
+
+void ObjectText::time(std::string_view name, uint64_t time_ns) {
+    key(name);
+    fmt::format_to(std::back_inserter(out_), "{}.{:03}", time_ns / 1000, time_ns % 1000);
+}
+
+void ObjectText::begin(std::string_view name) {
+    key(name);
+    out_ += '{';
+    is_first_ = true;
+}
+
+void ObjectText::end() {
+    out_ += '}';
+    is_first_ = false;
+}
+
+void ObjectText::value(const model::Argument& argument, const model::Value& value) {
+    using model::ValueType;
+    const std::string* const name =
+        model::has_names(value.type) ? argument.name_of(value.bits) : nullptr;
+    if (name != nullptr) return text(argument.name, *name);
+    switch (value.type) {
+        case ValueType::none:
+            key(argument.name);
+            out_ += "null";
+            return;
+        case ValueType::s32:
+        case ValueType::s64:
+            return number(argument.name, static_cast<int64_t>(value.bits));
+        case ValueType::u32:
+        case ValueType::u64:
+            return unsigned_number(argument.name, value.bits);
+        case ValueType::f64:
+            if (!std::isfinite(value.real)) {
+                return text(argument.name, fmt::format("{}", value.real));
+            }
+            key(argument.name);
+            fmt::format_to(std::back_inserter(out_), "{}", value.real);
+            return;
+        case ValueType::boolean:
+            key(argument.name);
+            out_ += value.bits != 0 ? "true" : "false";
+            return;
+        case ValueType::pointer:
+            return text(argument.name, fmt::format("{:#x}", value.bits));
+        case ValueType::string:
+            return text(argument.name, value.is_cut ? std::string(value.text) + "\u2026"
+                                                    : std::string(value.text));
+    }
+}
+
+}  // namespace tracer::json

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One line of a Chrome trace: an object whose members are appended in turn.
+#pragma once
+
+#include "tracer/model/event.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tracer::json {
+
+class ObjectText {
+public:
+    explicit ObjectText(std::string& out) : out_(out) { out_ += '{'; }
+    void text(std::string_view key, std::string_view value);
+    void number(std::string_view key, int64_t value);
+    void unsigned_number(std::string_view key, uint64_t value);
+    // Of the trace event format: microseconds, here with all their digits.
+    void time(std::string_view key, uint64_t time_ns);
+    // Null where it could not be read; numbers that JSON has not (NaN) as texts.
+    void value(const model::Argument& argument, const model::Value& value);
+    // Members of an object within, until end().
+    void begin(std::string_view key);
+    void end();
+
+private:
+    void key(std::string_view name);
+
+    std::string& out_;
+    bool is_first_ = true;
+};
+
+// With quotes; what is no UTF-8 becomes U+FFFD.
+void append_quoted(std::string& out, std::string_view text);
+
+}  // namespace tracer::json
