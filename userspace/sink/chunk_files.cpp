@@ -96,7 +96,9 @@ Status ChunkFiles::write(const IoBuffer& buffer) {
         TR_TRY(begin(*buffer.chunk_start_ns));
     }
     TR_TRY(make_room(0, current_->bytes() + buffer.used));
-    return current_->write(buffer);
+    Status written = current_->write(buffer);
+    if (!written) failed_write_bytes_ = current_->bytes_of_failed_write();
+    return written;
 }
 
 std::optional<IoDestination::Clock::time_point> ChunkFiles::service_due() const {

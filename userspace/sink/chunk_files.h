@@ -23,6 +23,7 @@ public:
         const std::string& path, const RotatingSinkOptions& options);
 
     [[nodiscard]] Status write(const IoBuffer& buffer) override;
+    [[nodiscard]] uint64_t bytes_of_failed_write() const override { return failed_write_bytes_; }
     [[nodiscard]] std::optional<Clock::time_point> service_due() const override;
     [[nodiscard]] Status service() override;
     [[nodiscard]] Status finish() override;
@@ -53,6 +54,7 @@ private:
     const RotatingSinkOptions options_;
     uint64_t number_ = 0;        // of the chunk made last
     uint64_t closed_bytes_ = 0;  // of all chunks but the current one
+    uint64_t failed_write_bytes_ = 0;
     std::unique_ptr<FileDestination> current_;
 
     mutable std::mutex mutex_;  // guards what follows

@@ -63,6 +63,7 @@ Status FileDestination::write(const IoBuffer& buffer) {
     size_t written = 0;
     Status status = write_all({buffer.memory.get(), buffer.used}, written);
     if (!status) {
+        failed_write_bytes_ = written;
         if (file_.is_ours) cut_to_whole_records(buffer, written);
         return status;
     }
@@ -115,7 +116,8 @@ void FileDestination::preallocate(const IoBuffer& buffer) {
 
 void FileDestination::cut_to_whole_records(const IoBuffer& buffer, size_t written) {
     const auto past = std::upper_bound(buffer.marks.begin(), buffer.marks.end(), written);
-    if (past != buffer.marks.begin()) file_bytes_ += *std::prev(past);
+    failed_write_bytes_ = past != buffer.marks.begin() ? *std::prev(past) : 0;
+    file_bytes_ += failed_write_bytes_;
     // If even this fails the file has a cut record at its end, which readers skip; the error that
     // is reported is the one that led here.
     static_cast<void>(::ftruncate(file_.fd.get(), static_cast<off_t>(file_bytes_)));

@@ -22,6 +22,7 @@ public:
                     uint64_t bytes_expected = UINT64_MAX);
 
     [[nodiscard]] Status write(const IoBuffer& buffer) override;
+    [[nodiscard]] uint64_t bytes_of_failed_write() const override { return failed_write_bytes_; }
     [[nodiscard]] std::optional<Clock::time_point> service_due() const override {
         return sync_due_;
     }
@@ -44,6 +45,7 @@ private:
     const SyncOptions options_;
     const uint64_t bytes_expected_;
     uint64_t file_bytes_ = 0;
+    uint64_t failed_write_bytes_ = 0;
     uint64_t allocated_bytes_ = 0;
     bool may_preallocate_ = false;
     uint64_t unsynced_bytes_ = 0;

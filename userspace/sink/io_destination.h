@@ -44,6 +44,9 @@ public:
     // service() after it.
     [[nodiscard]] virtual Status write(const IoBuffer& buffer) = 0;
 
+    // Of the buffer whose write() failed, what was taken nevertheless and stays.
+    [[nodiscard]] virtual uint64_t bytes_of_failed_write() const { return 0; }
+
     // When service() is wanted even if nothing more comes; empty: not at all.
     [[nodiscard]] virtual std::optional<Clock::time_point> service_due() const { return {}; }
     [[nodiscard]] virtual Status service() { return {}; }

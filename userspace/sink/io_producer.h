@@ -46,6 +46,9 @@ public:
         return committed_.load(std::memory_order_relaxed);
     }
 
+    // After close().
+    [[nodiscard]] unsigned long long bytes_written() const { return queue_->bytes_written(); }
+
     // As bytes_committed(), to the last byte; for the producing thread alone.
     [[nodiscard]] unsigned long long bytes_now() const {
         return bytes_committed() + static_cast<size_t>(next_ - counted_);

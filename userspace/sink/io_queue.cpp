@@ -131,7 +131,11 @@ void IoQueue::run() {
 
 void IoQueue::write(const IoBuffer& buffer) {
     remember(destination_->write(buffer));
-    if (has_failed()) return;
+    if (has_failed()) {
+        bytes_written_ += destination_->bytes_of_failed_write();
+        return;
+    }
+    bytes_written_ += buffer.used;
     // A queue that never runs empty never waits until the service is due.
     const auto due = destination_->service_due();
     if (due && *due <= IoDestination::Clock::now()) remember(destination_->service());

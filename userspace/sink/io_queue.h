@@ -51,6 +51,8 @@ public:
     // even the destructor would wait for the thread.
     void abandon() { destination_.reset(); }
     [[nodiscard]] Status health() const;
+    // What the destination took; after close().
+    [[nodiscard]] unsigned long long bytes_written() const { return bytes_written_; }
 
 private:
     void make_ready(size_t buffers);
@@ -64,7 +66,8 @@ private:
     const size_t buffer_count_;
     const bool is_real_time_;
     const pid_t process_;
-    bool is_finished_ = false;  // of the producer alone
+    bool is_finished_ = false;              // of the producer alone
+    unsigned long long bytes_written_ = 0;  // of the thread, and once it has ended of the producer
 
     mutable std::mutex mutex_;  // guards what follows
     std::condition_variable wake_;

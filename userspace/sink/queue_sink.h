@@ -21,6 +21,7 @@ public:
     Status close() override { return producer_.close(); }
     Status health() const override { return producer_.health(); }
     unsigned long long bytes_committed() const override { return producer_.bytes_committed(); }
+    unsigned long long bytes_written() const override { return producer_.bytes_written(); }
 
 private:
     IoProducer producer_;

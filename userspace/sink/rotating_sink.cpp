@@ -31,6 +31,7 @@ public:
     Status close() override { return producer_.close(); }
     Status health() const override { return producer_.health(); }
     unsigned long long bytes_committed() const override { return producer_.bytes_committed(); }
+    unsigned long long bytes_written() const override { return producer_.bytes_written(); }
 
     bool chunk_is_due() override {
         return meter_.is_due(producer_.bytes_now()) && producer_.can_begin_chunk();

@@ -69,6 +69,14 @@ bool index_unit_of(DwarfSession& session, uint64_t address) {
     return has_found;
 }
 
+// Does the unit with code at the address only name another file that describes it (DWARF 5, 3.1.2)?
+bool is_in_split_unit(DwarfSession& session, uint64_t address) {
+    Dwarf_Die unit;
+    if (dwarf_addrdie(session.dwarf, address, &unit) == nullptr) return false;
+    return dwarf_hasattr(&unit, DW_AT_dwo_name) != 0 ||
+           dwarf_hasattr(&unit, DW_AT_GNU_dwo_name) != 0;
+}
+
 enum class Convention : uint8_t {
     c,             // System V ABI for every type
     scalars_only,  // as C up to the first parameter that is no scalar
@@ -213,6 +221,13 @@ Result<FunctionArguments> DwarfInfo::function_at(uint64_t address) const {
                     fmt::format("debug information of {} is larger than supported, or runs in "
                                 "circles",
                                 session.name));
+    }
+    if (found == session.functions.end() && is_in_split_unit(session, address)) {
+        return fail(ErrorCode::missing_feature,
+                    fmt::format("the debug information of the function at {:#x} of {} is in a .dwo "
+                                "file, which is not read",
+                                address, session.name),
+                    "build without -gsplit-dwarf, or use arg0, arg1, ... and *(arg0+8)");
     }
     if (found == session.functions.end()) {
         return fail(ErrorCode::not_found,

@@ -186,7 +186,8 @@ void set_form(const std::shared_ptr<DwarfSession>& session, Dwarf_Die& die, Dwar
     if (is_pointer(tag)) {
         type.form = DwarfForm::pointer;
         type.bytes = kPointerBytes;
-        type.points_to_text = points_to_text(die);
+        type.points_to_text = tag == DW_TAG_pointer_type && points_to_text(die);
+        type.is_reference = tag != DW_TAG_pointer_type;
     } else if (is_structure(tag)) {
         type.form = has_flag(die, DW_AT_declaration) ? DwarfForm::none : DwarfForm::structure;
     } else if (tag == DW_TAG_base_type) {
@@ -337,6 +338,12 @@ DwarfType type_of_die(const std::shared_ptr<DwarfSession>& session, Dwarf_Die& d
         return nothing;
     }
     return make_type(session, target);
+}
+
+std::string own_name(const DwarfType& type) {
+    if (type.die == nullptr) return {};
+    auto die = type.die->die;
+    return std::string(die_name(die).substr(0, kNameBytesMax));
 }
 
 Result<DwarfType> pointed_type(const DwarfType& type) {

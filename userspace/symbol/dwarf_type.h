@@ -36,6 +36,7 @@ struct DwarfType {
     uint64_t bytes = 0;
     bool is_signed = false;       // integers and enumerations
     bool points_to_text = false;  // char *, const unsigned char *, char8_t *
+    bool is_reference = false;    // a pointer that C++ writes as what it leads to
     std::string name;             // "const char *", "struct request *", "int"; cut at 256 bytes
     std::shared_ptr<const DwarfDie> die;  // null for void
 };
@@ -68,6 +69,9 @@ struct DwarfEnumerator {
 
 // In order; empty for types that are no enumeration. At most 1024.
 [[nodiscard]] std::vector<DwarfEnumerator> enumerators_of(const DwarfType& type);
+
+// As it was declared: behind typedefs and qualifiers, without namespaces; empty: it has none.
+[[nodiscard]] std::string own_name(const DwarfType& type);
 
 // How many elements an array has; nullopt when its bound is not a constant.
 [[nodiscard]] std::optional<uint64_t> element_count(const DwarfType& array);

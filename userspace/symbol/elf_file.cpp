@@ -212,6 +212,15 @@ const ElfSection* ElfFile::section(std::string_view name) const {
     return found == sections_.end() ? nullptr : &*found;
 }
 
+std::optional<uint64_t> ElfFile::code_address_of(uint64_t file_offset) const {
+    for (const auto& segment : segments_) {
+        if (!segment.is_executable || file_offset < segment.file_offset) continue;
+        const uint64_t inside = file_offset - segment.file_offset;
+        if (inside < segment.file_bytes) return segment.vaddr + inside;
+    }
+    return std::nullopt;
+}
+
 std::optional<uint64_t> ElfFile::file_offset_of(uint64_t vaddr) const {
     for (const auto& segment : segments_) {
         if (vaddr < segment.vaddr || vaddr - segment.vaddr >= segment.file_bytes) continue;
@@ -280,6 +289,7 @@ Result<ElfDynamic> ElfFile::dynamic() const {
     std::string rpath;
     for (const auto& entry : table) {
         if (entry.d_tag == DT_NEEDED) result.needed.push_back(text_of(entry));
+        if (entry.d_tag == DT_SONAME) result.soname = text_of(entry);
         if (entry.d_tag == DT_RUNPATH) result.runpath = text_of(entry);
         if (entry.d_tag == DT_RPATH) rpath = text_of(entry);
     }

@@ -35,6 +35,7 @@ struct ElfSection {
 // What the dynamic linker is told.
 struct ElfDynamic {
     std::vector<std::string> needed;
+    std::string soname;   // DT_SONAME; empty: none
     std::string runpath;  // DT_RUNPATH, else DT_RPATH: colon-separated
     bool is_rpath = false;
     bool is_executable_pie = false;  // DF_1_PIE
@@ -84,6 +85,8 @@ public:
 
     // Of a link-time address that the file holds bytes for; nullopt in .bss and in no segment.
     [[nodiscard]] std::optional<uint64_t> file_offset_of(uint64_t vaddr) const;
+    // Of a byte of an executable segment, its link-time address; nullopt elsewhere.
+    [[nodiscard]] std::optional<uint64_t> code_address_of(uint64_t file_offset) const;
     // True when the address lies in a segment's zero-filled part.
     [[nodiscard]] bool is_in_bss(uint64_t vaddr) const;
 

@@ -40,6 +40,7 @@ Result<FileBytes> FileBytes::from_fd(UniqueFd fd, std::string name) {
     file.size_ = static_cast<uint64_t>(status.st_size);
     file.name_ = std::move(name);
     file.identity_ = {status.st_dev, status.st_ino};
+    file.modified_ns_ = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
     return file;
 }
 
@@ -49,6 +50,10 @@ FileBytes FileBytes::from_memory(std::vector<std::byte> bytes, std::string name)
     file.memory_ = std::move(bytes);
     file.name_ = std::move(name);
     return file;
+}
+
+UniqueFd FileBytes::duplicate() const {
+    return UniqueFd(fd_.valid() ? ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
 }
 
 Result<std::vector<std::byte>> FileBytes::read(uint64_t offset, uint64_t count) const {

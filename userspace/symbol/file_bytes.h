@@ -35,6 +35,10 @@ public:
     [[nodiscard]] uint64_t size() const { return size_; }
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] FileIdentity identity() const { return identity_; }
+    // When it was last written before it was opened, CLOCK_REALTIME; 0: of memory.
+    [[nodiscard]] int64_t modified_ns() const { return modified_ns_; }
+    // Another descriptor of the very file; invalid: of memory, or there is no room for one.
+    [[nodiscard]] UniqueFd duplicate() const;
 
 private:
     FileBytes() = default;
@@ -44,6 +48,7 @@ private:
     uint64_t size_ = 0;
     std::string name_;
     FileIdentity identity_;
+    int64_t modified_ns_ = 0;
 };
 
 }  // namespace tracer

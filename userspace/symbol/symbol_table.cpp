@@ -4,6 +4,7 @@
 // Relies on ElfFile's checked tables. Called by the probe compiler and by `tracer list`.
 #include "symbol/symbol_table.h"
 
+#include "symbol/go_functions.h"
 #include "tracer/base/byte_cursor.h"
 
 #include <algorithm>
@@ -33,7 +34,10 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file, const DebugFileSearch
         TR_TRY(table.add_table(file, section, file));
         has_full_table |= section.type == SHT_SYMTAB;
     }
-    if (!has_full_table) TR_TRY(table.add_separate_tables(file, search));
+    if (!has_full_table) {
+        TR_ASSIGN(const bool is_added, table.add_separate_tables(file, search));
+        if (!is_added) table.add_go_functions(file);
+    }
     auto key = [](const FunctionSymbol& symbol) { return std::tie(symbol.vaddr, symbol.name); };
     auto& functions = table.functions_;
     std::sort(functions.begin(), functions.end(),
@@ -45,18 +49,31 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file, const DebugFileSearch
     return table;
 }
 
-Status SymbolTable::add_separate_tables(const ElfFile& file, const DebugFileSearch& search) {
+Result<bool> SymbolTable::add_separate_tables(const ElfFile& file, const DebugFileSearch& search) {
     auto debug = find_debug_file(file, search);
     remarks_ = std::move(debug.refused);
     // Absent or unreadable debug files leave what the file itself says.
     if (!debug.file) debug.file = read_mini_debug_info(file);
-    if (!debug.file) return {};
+    if (!debug.file) return false;
     size_t tables = 0;
     for (const auto& section : debug.file->sections()) {
         if (section.type != SHT_SYMTAB || ++tables > kTablesMax) continue;
         TR_TRY(add_table(*debug.file, section, file));
     }
-    return {};
+    return tables != 0;
+}
+
+void SymbolTable::add_go_functions(const ElfFile& file) {
+    auto functions = read_go_functions(file);
+    if (!functions) {
+        // What the file says otherwise, its .dynsym, stays of use.
+        remarks_.push_back(functions.error().what);
+        return;
+    }
+    for (auto& function : *functions) {
+        addresses_.push_back({function.name, function.vaddr, true});
+        functions_.push_back(std::move(function));
+    }
 }
 
 Status SymbolTable::add_table(const ElfFile& holder,
@@ -84,13 +101,17 @@ Status SymbolTable::add_table(const ElfFile& holder,
         const bool is_global = ELF64_ST_BIND(entry.st_info) != STB_LOCAL;
         const auto type = ELF64_ST_TYPE(entry.st_info);
         if (type == STT_TLS) {
-            add_place(thread_locals_, name, entry.st_value, is_global);
+            thread_locals_.push_back({name, entry.st_value, is_global});
             continue;
         }
         // An STT_GNU_IFUNC symbol is the chooser, not the function: a probe there would count
         // relocations.
+        if (const auto offset = file.file_offset_of(entry.st_value);
+            type == STT_GNU_IFUNC && offset) {
+            choosers_.push_back({name, entry.st_value, entry.st_size, *offset});
+        }
         if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
-        add_place(addresses_, name, entry.st_value, is_global);
+        addresses_.push_back({name, entry.st_value, is_global});
         if (type != STT_FUNC) continue;
         if (auto offset = file.file_offset_of(entry.st_value)) {
             functions_.push_back({name, entry.st_value, entry.st_size, *offset});
@@ -99,24 +120,33 @@ Status SymbolTable::add_table(const ElfFile& holder,
     return {};
 }
 
-void SymbolTable::add_place(Places& places,
-                            const std::string& name,
-                            uint64_t value,
-                            bool is_global) {
-    auto [found, is_new] = places.try_emplace(name, Place{value, is_global, false});
-    if (is_new || found->second.value == value) return;
-    // A global symbol hides local ones of its name.
-    if (is_global && !found->second.is_global) {
-        found->second = {value, true, false};
-    } else if (is_global == found->second.is_global) {
-        found->second.is_ambiguous = true;
-    }
+void SymbolTable::add_function(FunctionSymbol function) {
+    const auto key = [](const FunctionSymbol& symbol) {
+        return std::tie(symbol.vaddr, symbol.name);
+    };
+    const auto is_same = [&](const FunctionSymbol& symbol) { return symbol.name == function.name; };
+    if (std::ranges::any_of(functions_, is_same)) return;
+    const auto place = std::lower_bound(
+        functions_.begin(), functions_.end(), function,
+        [&](const auto& left, const auto& right) { return key(left) < key(right); });
+    functions_.insert(place, std::move(function));
 }
 
 std::optional<uint64_t> SymbolTable::find(const Places& places, std::string_view name) {
-    auto found = places.find(std::string(name));
-    if (found == places.end() || found->second.is_ambiguous) return std::nullopt;
-    return found->second.value;
+    const Place* found = nullptr;
+    bool is_ambiguous = false;
+    for (const Place& place : places) {
+        if (place.name != name) continue;
+        // A global symbol hides local ones of its name.
+        if (found == nullptr || (place.is_global && !found->is_global)) {
+            found = &place;
+            is_ambiguous = false;
+        } else if (place.is_global == found->is_global && place.value != found->value) {
+            is_ambiguous = true;
+        }
+    }
+    if (found == nullptr || is_ambiguous) return std::nullopt;
+    return found->value;
 }
 
 std::optional<uint64_t> SymbolTable::address_of(std::string_view name) const {

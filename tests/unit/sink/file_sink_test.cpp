@@ -172,6 +172,8 @@ TEST_F(FileSink, AFileThatCannotGrowEndsAtAWholeRecord) {
     EXPECT_EQ((size - first_buffer) % kOdd, 0U);
     EXPECT_GT(size, first_buffer) << "whole records of the cut buffer are kept";
     EXPECT_LE(size, kLimit);
+    EXPECT_EQ((*sink)->bytes_written(), size);
+    EXPECT_GT((*sink)->bytes_committed(), size);
 }
 
 TEST_F(FileSink, ASlowReaderMeansNoRoomAndNeverWaiting) {
