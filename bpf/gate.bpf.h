@@ -159,6 +159,51 @@ static __always_inline long tr_read_text(const struct tr_question *question, str
 	return 0;
 }
 
+static __always_inline long tr_copy_counted(struct tr_text *text, uint64_t address, uint32_t bytes,
+					    bool kernel)
+{
+	if (kernel)
+		return bpf_probe_read_kernel(text->words, bytes, (void *)address);
+	return bpf_probe_read_user(text->words, bytes, (void *)address);
+}
+
+/* The same of a text whose length is known: nothing behind it is touched. */
+static __always_inline long tr_read_counted(const struct tr_question *question,
+					    struct tr_arg *arg, struct tr_value *read,
+					    struct tr_text *text)
+{
+	bool kernel = arg->form == TR_ARG_KERNEL_BYTES;
+	uint64_t length = tr_extend(read->length, arg->length_bytes, false);
+	uint32_t bytes = length > TR_TERM_TEXT_BYTES ? TR_TERM_TEXT_BYTES : length;
+	char byte;
+	long error;
+
+	/* "R2 unbounded memory access", as above. */
+	barrier_var(bytes);
+	bytes &= TR_TERM_TEXT_BYTES;
+	text->bytes = bytes;
+	text->is_cut = length > TR_TERM_TEXT_BYTES;
+	if (!bytes)
+		return 0;
+	error = tr_copy_counted(text, read->value, bytes, kernel);
+	if (error && question->may_sleep && !kernel) {
+		if (bpf_copy_from_user(&byte, 1, (void *)read->value))
+			return -1;
+		bpf_copy_from_user(&byte, 1, (void *)(read->value | 4095) + 1);
+		error = tr_copy_counted(text, read->value, bytes, kernel);
+	}
+	return error;
+}
+
+static __always_inline long tr_read_any_text(const struct tr_question *question,
+					     struct tr_arg *arg, struct tr_value *read,
+					     struct tr_text *text)
+{
+	if (arg->form == TR_ARG_USER_BYTES || arg->form == TR_ARG_KERNEL_BYTES)
+		return tr_read_counted(question, arg, read, text);
+	return tr_read_text(question, arg, read->value, text);
+}
+
 static __always_inline long tr_compare(uint64_t value, const struct tr_term *term)
 {
 	switch (term->compare) {
@@ -206,7 +251,7 @@ static __always_inline long tr_judge_term(const struct tr_question *question,
 		struct tr_text text = {};
 
 		if (tr_read_operand(question, &term->arg, &read) ||
-		    tr_read_text(question, &term->arg, read.value, &text))
+		    tr_read_any_text(question, &term->arg, &read, &text))
 			return TR_UNKNOWN;
 		return tr_match_text(&text, term);
 	}

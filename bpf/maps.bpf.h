@@ -35,6 +35,12 @@ const volatile uint32_t tr_task_ring_state __weak = 0; /* the task ring's in rin
  */
 volatile uint32_t tr_drain_awake __weak = 0;
 
+/*
+ * Probes with ids below this are armed: hits of the others are as if there were no probe. All begin
+ * and end with one write, so no end is live before its begin is. Written by userspace alone.
+ */
+volatile uint32_t tr_armed_probes __weak = 0;
+
 /* News that found no room: userspace then looks for itself. */
 volatile uint64_t tr_news_lost __weak = 0;
 

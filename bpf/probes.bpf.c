@@ -22,6 +22,7 @@ struct tr_run {
 	struct tr_probe_counters *counters;
 	uint64_t pid_tgid;
 	uint32_t id;
+	bool in_session; /* the return runs only where the entry let it */
 };
 
 static __always_inline long tr_read_argument(const struct tr_run *run, struct tr_arg *arg,
@@ -159,6 +160,8 @@ static __always_inline bool tr_gate(struct tr_run *run, uint64_t cookie)
 			TR_COUNT(run->counters, bad_probe);
 		return false;
 	}
+	if (run->id >= tr_armed_probes)
+		return false;
 	run->pid_tgid = bpf_get_current_pid_tgid();
 	tgid = run->pid_tgid >> 32;
 	if (!tr_wanted(tgid, run->pid_tgid) || tgid == tr_own_tgid) {
@@ -197,6 +200,8 @@ static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
 		uint32_t popped = gate->flags & TR_GATE_AT_RET ? 0 : 8;
 		struct tr_open_span span = tr_span_of(run, gate, popped);
 
+		if (run->in_session)
+			return true;
 		if (!bpf_map_delete_elem(&open_spans, &span))
 			return true;
 		TR_COUNT(run->counters, unopened);
@@ -225,7 +230,7 @@ static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
 		TR_COUNT(run->counters, throttled);
 		return false;
 	}
-	if (run->regs && gate->flags & TR_GATE_SPAN_BEGIN) {
+	if (run->regs && !run->in_session && gate->flags & TR_GATE_SPAN_BEGIN) {
 		struct tr_open_span span = tr_span_of(run, gate, 0);
 		uint8_t open = 1;
 
@@ -240,13 +245,13 @@ static __always_inline bool tr_passes(const struct tr_run *run, bool may_sleep)
 	return !run->probe->flags || tr_admit(run, may_sleep);
 }
 
-static __always_inline int tr_hit_integers(struct pt_regs *regs)
+/* Decides about a hit of the probe `id`; false: it was kept out. */
+static __always_inline bool tr_hit_integers(struct tr_run *run, uint64_t id)
 {
-	struct tr_run run = { .regs = regs };
-
-	if (tr_gate(&run, bpf_get_attach_cookie(regs)) && tr_passes(&run, false))
-		tr_emit_integers(&run, false);
-	return 0;
+	if (!tr_gate(run, id) || !tr_passes(run, false))
+		return false;
+	tr_emit_integers(run, false);
+	return true;
 }
 
 /* Faults in the pages on which something of at most a page that begins at `address` may lie. */
@@ -292,21 +297,37 @@ static __always_inline void tr_touch(const struct tr_run *run, uint32_t missing)
 	}
 }
 
-static __always_inline int tr_hit_sleepable(struct pt_regs *regs)
+static __always_inline bool tr_hit_sleepable(struct tr_run *run, uint64_t id)
 {
-	struct tr_run run = { .regs = regs };
 	uint32_t missing;
 
-	if (!tr_gate(&run, bpf_get_attach_cookie(regs)) || !tr_passes(&run, true))
-		return 0;
-	missing = tr_emit_any(&run, true);
+	if (!tr_gate(run, id) || !tr_passes(run, true))
+		return false;
+	missing = tr_emit_any(run, true);
 	if (missing) {
-		tr_touch(&run, missing);
-		TR_COUNT(run.counters, retried);
-		tr_emit_any(&run, false);
+		tr_touch(run, missing);
+		TR_COUNT(run->counters, retried);
+		tr_emit_any(run, false);
 	}
-	return 0;
+	return true;
 }
+
+/*
+ * Sessions (BPF_TRACE_UPROBE_SESSION, kernel 6.13): one program at a function's entry and at its
+ * return. The cookie holds two probe ids, the return's in its upper half. The kernel sets the
+ * instruction pointer to the function for the entry, and to the caller for the return. There is a
+ * kfunc that tells them apart, but its arguments differ between kernels.
+ */
+static __always_inline uint64_t tr_session_probe(struct pt_regs *regs)
+{
+	uint64_t cookie = bpf_get_attach_cookie(regs);
+
+	return regs->ip == bpf_get_func_ip(regs) ? (uint32_t)cookie : cookie >> 32;
+}
+
+/* Of an entry: what it keeps out has no return either, and the kernel takes no trap for it. */
+#define TR_SESSION_RETURNS 0
+#define TR_SESSION_ENDS 1
 
 /*
  * A tracepoint's record lies at its context's address, which the verifier does not give away as a
@@ -335,13 +356,39 @@ int tr_on_tracepoint(void *ctx)
 SEC("?uprobe")
 int tr_on_hit(struct pt_regs *ctx)
 {
-	return tr_hit_integers(ctx);
+	struct tr_run run = { .regs = ctx };
+
+	tr_hit_integers(&run, bpf_get_attach_cookie(ctx));
+	return 0;
 }
 
 SEC("?uprobe.s")
 int tr_on_hit_sleepable(struct pt_regs *ctx)
 {
-	return tr_hit_sleepable(ctx);
+	struct tr_run run = { .regs = ctx };
+
+	tr_hit_sleepable(&run, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+SEC("?uprobe")
+int tr_on_session(struct pt_regs *ctx)
+{
+	struct tr_run run = { .regs = ctx, .in_session = true };
+
+	if (tr_hit_integers(&run, tr_session_probe(ctx)))
+		return TR_SESSION_RETURNS;
+	return TR_SESSION_ENDS;
+}
+
+SEC("?uprobe.s")
+int tr_on_session_sleepable(struct pt_regs *ctx)
+{
+	struct tr_run run = { .regs = ctx, .in_session = true };
+
+	if (tr_hit_sleepable(&run, tr_session_probe(ctx)))
+		return TR_SESSION_RETURNS;
+	return TR_SESSION_ENDS;
 }
 
 static char tr_probes_license[] SEC("license") __attribute__((used)) = "Dual BSD/GPL";

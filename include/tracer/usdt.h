@@ -23,7 +23,7 @@
  * something in it, which no other open scope of the process has. Define TRACER_SPAN_PROVIDER before
  * the header comes in to have another provider than "app". To record them:
  *
- *     tracer --pid N -e 'usdt:app:span__begin(arg0:str) ~~ usdt:app:span__end'
+ *     tracer --pid N -e 'usdt:app:span__begin ~~ usdt:app:span__end'     // each called by its name
  *
  * The names of <sys/sdt.h> (DTRACE_PROBE, DTRACE_PROBE1..12, STAP_PROBE, STAP_PROBE1..12,
  * STAP_PROBEV) are there as well unless that header came first; with _SDT_HAS_SEMAPHORES defined
@@ -90,7 +90,7 @@ struct Argument {
                                                                      : size;
 };
 
-}  // namespace tracer_usdt
+} /* namespace tracer_usdt */
 
 #define TRACER_USDT_TYPE(x) (tracer_usdt::Argument<decltype((x))>::code)
 
@@ -103,10 +103,10 @@ extern int tracer_usdt_not_an_argument(void);
  * Enumerations match their integer type. What matches nothing must be a pointer (class 5), or an
  * array or function, which are pointers here; structures and bit-fields are not.
  */
-/* clang-format 14 does not know _Generic. */
+/* __extension__: C99 with -pedantic. clang-format 14 does not know _Generic. */
 /* clang-format off */
 #define TRACER_USDT_TYPE(x)                                                          \
-    _Generic((x),                                                                    \
+    __extension__ _Generic((x),                                                      \
         _Bool: 1,                                                                    \
         char: (char)-1 < 0 ? -1 : 1,                                                 \
         signed char: -1,                                                             \

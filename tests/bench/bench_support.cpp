@@ -46,6 +46,16 @@ double Samples::added_to(const std::string& base, const std::string& variant) co
     return median(std::move(differences));
 }
 
+std::vector<double> Samples::ratios_to(const std::string& base, const std::string& variant) const {
+    const auto from = values_.find(base);
+    const auto to = values_.find(variant);
+    if (from == values_.end() || to == values_.end()) return {};
+    std::vector<double> ratios;
+    const size_t rounds = std::min(from->second.size(), to->second.size());
+    for (size_t i = 0; i < rounds; ++i) ratios.push_back(to->second[i] / from->second[i]);
+    return ratios;
+}
+
 void Samples::print(const std::string& title, const std::string& unit) const {
     fmt::print("{}\n", title);
     for (const std::string& variant : order_) {

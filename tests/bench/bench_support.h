@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -22,6 +23,9 @@ public:
     // Median of the differences to `base` within each round: what drifts from round to round (the
     // host, the clock) is in both and falls out.
     [[nodiscard]] double added_to(const std::string& base, const std::string& variant) const;
+    // Quotients by `base` within each round, which do the same where runs last longer on a bad day.
+    [[nodiscard]] std::vector<double> ratios_to(const std::string& base,
+                                                const std::string& variant) const;
     // A line a variant: median, smallest, largest.
     void print(const std::string& title, const std::string& unit) const;
 
@@ -67,10 +71,13 @@ private:
 
 // The benchmarks; each prints its table and its goals.
 void run_drain_bench(int rounds);
+void run_ring_bench(int rounds);
 void run_hit_bench(int rounds);
 void run_site_bench(int rounds);
 void run_switch_bench(int rounds);
 void run_saturation_bench(int runs);
 void run_attach_bench(int rounds);
+// `only`: the workloads whose name starts with it; empty: all.
+void run_packs_bench(int rounds, std::string_view only);
 
 }  // namespace tracer::bench

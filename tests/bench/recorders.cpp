@@ -84,6 +84,21 @@ void TracerRecording::stop() {
     if (pid_ <= 0) return;
     stop_program(pid_, 60);
     pid_ = -1;
+    read_summary();
+}
+
+bool TracerRecording::finish(double seconds) {
+    int status = -1;
+    if (!wait_until(seconds, [&] { return waitpid(pid_, &status, WNOHANG) == pid_; })) {
+        stop();
+        return false;
+    }
+    pid_ = -1;
+    read_summary();
+    return status == 0;
+}
+
+void TracerRecording::read_summary() {
     bytes_ = file_bytes(output_);
     const auto summary = nlohmann::json::parse(read_file(summary_path_), nullptr, false);
     if (summary.is_discarded()) return;

@@ -51,6 +51,8 @@ public:
     [[nodiscard]] double cpu_ns() const { return process_cpu_ns(pid_); }
     // Ends it; afterwards the numbers of its summary hold.
     void stop();
+    // Waits until it ends by itself, then as stop(); false: not in that time, or with an error.
+    [[nodiscard]] bool finish(double seconds);
 
     [[nodiscard]] uint64_t events() const { return events_; }
     [[nodiscard]] uint64_t lost() const { return lost_; }
@@ -60,6 +62,8 @@ public:
     [[nodiscard]] std::string diagnosis() const;
 
 private:
+    void read_summary();
+
     std::string output_;
     std::string summary_path_;
     std::string error_path_;

@@ -11,12 +11,38 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using tracer::HitRole;
 using tracer::model::ValueType;
+
+// Counters, states, frames and names, with lines of their values.
+void add_meanings(tracer::RecordingDefinitions& definitions) {
+    const tracer::NamePiece first{{}, 0};
+    const auto add = [&](uint32_t id, HitRole role, uint32_t point, std::vector<ValueType> slots,
+                         bool has_line) -> tracer::ProbeDefinition& {
+        auto& probe = definitions.probes.emplace_back();
+        probe.probe_id = id;
+        probe.role = role;
+        probe.point = tracer::model::PointIndex{point};
+        probe.slots = std::move(slots);
+        if (has_line) probe.line = {first};
+        return probe;
+    };
+    add(26, HitRole::instant, 4, {ValueType::f64, ValueType::string}, false).name = {{{}, 1}};
+    add(27, HitRole::state, 5, {ValueType::string}, true).name = {first};
+    for (const auto& [id, role] : {std::pair{28U, HitRole::pair_begin},
+                                   {29U, HitRole::pair_end},
+                                   {30U, HitRole::pair_until}}) {
+        add(id, role, 6, {ValueType::u64}, role == HitRole::pair_begin).key =
+            tracer::PairKey::frame;
+    }
+    add(31, HitRole::thread_name, 7, {ValueType::string}, false).name = {first};
+    add(32, HitRole::process_name, 7, {ValueType::string}, false).name = {first};
+}
 
 tracer::RecordingDefinitions make_definitions(uint8_t choice) {
     tracer::RecordingDefinitions definitions;
@@ -38,7 +64,26 @@ tracer::RecordingDefinitions make_definitions(uint8_t choice) {
         {.index = tracer::model::PointIndex{3},
          .kind = tracer::model::PointKind::span,
          .name = "keyed",
-         .arguments = {{"key", ValueType::string}}}};
+         .arguments = {{"key", ValueType::string}}},
+        {.index = tracer::model::PointIndex{4},
+         .kind = tracer::model::PointKind::counter,
+         .name = "counter",
+         .arguments = {{"n", ValueType::f64}, {"s", ValueType::string}}},
+        {.index = tracer::model::PointIndex{5},
+         .kind = tracer::model::PointKind::span,
+         .name = "state",
+         .arguments = {{"s", ValueType::string}}},
+        {.index = tracer::model::PointIndex{6},
+         .kind = tracer::model::PointKind::span,
+         .name = "frame",
+         .arguments = {{"k", ValueType::u64}}},
+        {.index = tracer::model::PointIndex{7},
+         .name = "name",
+         .arguments = {{"s", ValueType::string}}},
+        {.index = tracer::model::PointIndex{8},
+         .name = "thrown",
+         .arguments = {{"type", ValueType::string}}}};
+    definitions.names = {{8, 0, "eight"}, {8, 10, "ten"}};
     definitions.probes = {
         {.probe_id = 16, .slots = {ValueType::s32, ValueType::string, ValueType::f64}},
         {.probe_id = 17, .role = HitRole::span_begin, .point = tracer::model::PointIndex{1}},
@@ -57,6 +102,12 @@ tracer::RecordingDefinitions make_definitions(uint8_t choice) {
     add(23, HitRole::pair_end, 3, scope);
     add(24, HitRole::pair_until, 3, scope);
     add(25, HitRole::pair_until, 3, tracer::PairKey::none);
+    definitions.probes.push_back({.probe_id = 33,
+                                  .point = tracer::model::PointIndex{8},
+                                  .slots = {ValueType::string},
+                                  .cxx_type_slots = 1,
+                                  .name = {{"throw ", tracer::NamePiece::kText}, {"", 0}}});
+    add_meanings(definitions);
     return definitions;
 }
 

@@ -108,8 +108,8 @@ TEST(Ends, AtTheSizeAskedFor) {
     const auto recorded = recorder->finish();
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_end(*recorded, "max-size");
-    EXPECT_GE(std::filesystem::file_size(recorder->path()), 256u << 10);
-    EXPECT_LT(std::filesystem::file_size(recorder->path()), 4u << 20);
+    EXPECT_GE(std::filesystem::file_size(recorder->path()), 128u << 10);
+    EXPECT_LE(std::filesystem::file_size(recorder->path()), 256u << 10);
 }
 
 TEST(Ends, AreToldToAPersonToo) {

@@ -5,19 +5,25 @@
 #include "decode/decoder.h"
 #include "probe/kernel_recorder.h"
 #include "probe/probe_compiler.h"
+#include "probe/uprobe_link.h"
 #include "support/condition_model.h"
 #include "support/recording_writer.h"
+#include "tracer/base/unique_fd.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -64,6 +70,15 @@ std::string site_text(size_t site, std::string_view clauses, std::string_view ki
                        clauses);
 }
 
+// Of a function in a process that runs this program at the same addresses.
+std::optional<uint8_t> first_byte(pid_t pid, Site site) {
+    const UniqueFd memory(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
+    uint8_t byte = 0;
+    const auto address = static_cast<off_t>(reinterpret_cast<uintptr_t>(site));
+    if (pread(memory.get(), &byte, 1, address) != 1) return std::nullopt;
+    return byte;
+}
+
 // A recording of this process with a probe each of these texts, until finish().
 class GateTest : public ::testing::Test {
 protected:
@@ -72,16 +87,18 @@ protected:
     }
 
     void start(const std::vector<std::string>& texts) {
-        std::vector<ProbeSpec> specs;
+        std::vector<EventSpec> events;
         for (const auto& text : texts) {
-            auto spec = parse_probe_spec(text);
-            ASSERT_TRUE(spec) << spec.error().what;
-            specs.push_back(std::move(*spec));
+            auto event = parse_event_spec(text);
+            ASSERT_TRUE(event) << event.error().what;
+            events.push_back(std::move(*event));
         }
-        auto plan = compile_probes(specs, {}, {});
+        auto plan = compile_events(events, {}, {});
         ASSERT_TRUE(plan) << plan.error().what;
         KernelOptions options;
-        options.pids = {static_cast<uint32_t>(getpid())};
+        options.pids = pids_;
+        options.only_pids = only_pids_;
+        options.force_perf_links = force_perf_links_;
         options.ring_bytes = 4 << 20;
         options.record_sched = false;
         plan_ = *plan;
@@ -151,6 +168,13 @@ private:
         if (probe < hits_.size()) hits_[probe].push_back(hit);
     }
 
+protected:
+    // To be set before start().
+    std::vector<uint32_t> pids_{static_cast<uint32_t>(getpid())};
+    std::vector<uint32_t> only_pids_;
+    bool force_perf_links_ = false;
+
+private:
     std::unique_ptr<KernelRecorder> recorder_;
     AttachPlan plan_;
     std::vector<std::vector<std::byte>> records_;
@@ -287,6 +311,29 @@ TEST_F(GateTest, ReadsTextsThatAreNotInMemory) {
     munmap(pages, 8192);
 }
 
+// Nothing behind the text is looked at: here no page follows it.
+TEST_F(GateTest, ComparesTextsWhoseLengthIsCounted) {
+    void* page = mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    ASSERT_EQ(mprotect(static_cast<char*>(page) + 4096, 4096, PROT_NONE), 0);
+    const std::string value = "GET /" + std::string(70, 'x');
+    char* const text = static_cast<char*>(page) + 4096 - value.size();
+    std::copy(value.begin(), value.end(), text);
+    start({site_text(0, "if arg2:str[arg0] == \"GET\""),
+           site_text(1, "if arg2:str[arg0] ~ \"*xx\""),
+           site_text(2, "if arg2:str[arg0:u8] != \"\"")});
+    for (const uint64_t length : {uint64_t{0}, uint64_t{2}, uint64_t{3}, uint64_t{4}, uint64_t{60},
+                                  uint64_t{value.size()}}) {
+        for (size_t i = 0; i < 3; ++i) kSites[i](length, 0, text, length);
+    }
+    finish();
+    EXPECT_EQ(hits(0), std::vector<uint64_t>{3});
+    EXPECT_EQ(hits(1), std::vector<uint64_t>{60}) << "what is longer than 63 bytes is unknown";
+    EXPECT_EQ(counters(1).unknown, 1u);
+    EXPECT_EQ(hits(2), (std::vector<uint64_t>{2, 3, 4, 60, value.size()}));
+    munmap(page, 8192);
+}
+
 TEST_F(GateTest, ComparesTheTask) {
     prctl(PR_SET_NAME, "gate-tester");
     const auto pid = getpid();
@@ -421,6 +468,7 @@ TEST_F(GateTest, LetsABurstOfATenthOfASecondThrough) {
 
 TEST_F(GateTest, RecordsEndsOfRecordedBeginsOnly) {
     constexpr uint64_t kHits = 100;
+    force_perf_links_ = true;
     start({site_text(0, "if arg0 & 1", "span"), site_text(1, "sample 1/4", "span")});
     for (uint64_t hit = 0; hit < kHits; ++hit) {
         kSites[0](hit, 0, "", hit);
@@ -434,6 +482,94 @@ TEST_F(GateTest, RecordsEndsOfRecordedBeginsOnly) {
     EXPECT_EQ(ends.hits, kHits);
     EXPECT_EQ(ends.unopened, kHits / 2);
     EXPECT_EQ(counters(3).unopened, counters(2).sampled_out);
+}
+
+TEST_F(GateTest, TakesNoTrapForReturnsOfEntriesKeptOut) {
+    if (!has_uprobe_session()) GTEST_SKIP() << "no uprobe sessions in this kernel (6.13)";
+    constexpr uint64_t kHits = 100;
+    start({site_text(0, "if arg0 & 1", "span"), site_text(1, "sample 1/4", "span"),
+           site_text(2, "if arg2:str == \"kept\"", "span")});
+    for (uint64_t hit = 0; hit < kHits; ++hit) {
+        kSites[0](hit, 0, "", hit);
+        kSites[1](hit, 0, "", hit);
+        kSites[2](hit, 0, hit < 10 ? "kept" : "not", hit);
+    }
+    finish();
+    for (size_t probe = 0; probe < 6; probe += 2) {
+        const auto& begins = counters(probe);
+        EXPECT_EQ(begins.hits, kHits);
+        EXPECT_EQ(counters(probe + 1).hits, kHits - begins.condition - begins.sampled_out);
+        EXPECT_EQ(counters(probe + 1).unopened, 0U);
+    }
+    EXPECT_EQ(counters(0).condition, kHits / 2);
+    EXPECT_EQ(counters(5).hits, 10U);
+    EXPECT_EQ(hits(0).size(), kHits / 2);
+    EXPECT_EQ(hits(1).size(), kHits / 2) << "each entry's own return is recorded";
+}
+
+TEST_F(GateTest, TakesNoTrapForReturnsInProcessesThatAreNotRecorded) {
+    if (!has_uprobe_session()) GTEST_SKIP() << "no uprobe sessions in this kernel (6.13)";
+    // Two, or the kernel would put no probe into others.
+    pids_ = {1, 2};
+    start({site_text(0, "", "span")});
+    for (uint64_t hit = 0; hit < 20; ++hit) kSites[0](hit, 0, "", hit);
+    finish();
+    EXPECT_EQ(counters(0).filtered, 20U);
+    EXPECT_EQ(counters(1).filtered + counters(1).hits, 0U);
+}
+
+pid_t start_idle_process() {
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    // Ends with this process, whatever becomes of the test.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) pause();
+}
+
+void end_process(pid_t pid) {
+    kill(pid, SIGKILL);
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+}
+
+// Where few processes are recorded, another that maps the same file has no breakpoint at all.
+TEST_F(GateTest, LeavesTheTextOfOtherProcessesAlone) {
+    if (!has_uprobe_multi()) GTEST_SKIP() << "no uprobe_multi in this kernel (6.6)";
+    const pid_t second = start_idle_process();
+    const pid_t other = start_idle_process();
+    ASSERT_GT(second, 0);
+    ASSERT_GT(other, 0);
+    const auto before = first_byte(other, kSites[0]);
+    constexpr uint8_t kBreakpoint = 0xcc;
+    ASSERT_TRUE(before);
+    EXPECT_NE(before, kBreakpoint);
+    for (const bool are_two : {false, true}) {
+        only_pids_ = {static_cast<uint32_t>(getpid())};
+        if (are_two) only_pids_.push_back(static_cast<uint32_t>(second));
+        pids_ = only_pids_;
+        start({site_text(0, "if arg0 & 1")});
+        EXPECT_EQ(first_byte(getpid(), kSites[0]), kBreakpoint);
+        EXPECT_EQ(first_byte(second, kSites[0]) == kBreakpoint, are_two);
+        EXPECT_EQ(first_byte(other, kSites[0]), before);
+        kSites[0](1, 0, "", 5);
+        finish();
+        EXPECT_EQ(hits(0), std::vector<uint64_t>{5});
+        EXPECT_EQ(first_byte(getpid(), kSites[0]), before) << "nothing is left behind";
+        EXPECT_EQ(first_byte(second, kSites[0]), before);
+    }
+    end_process(second);
+    end_process(other);
+}
+
+// An end of a call whose begin was kept out would close what the thread has open.
+TEST_F(GateTest, KeepsAPairOfOneFunctionToItsOwnCalls) {
+    if (!has_uprobe_session()) GTEST_SKIP() << "no uprobe sessions in this kernel (6.13)";
+    start({fmt::format("u:{0}:gate_site_00(arg0) if arg0 & 1 ~~ ur:{0}:gate_site_00",
+                       own_program())});
+    for (uint64_t hit = 0; hit < 10; ++hit) kSites[0](hit, 0, "", hit);
+    finish();
+    EXPECT_EQ(counters(0).condition, 5U);
+    EXPECT_EQ(counters(1).hits, 5U);
 }
 
 TEST_F(GateTest, NamesHitsByTheirArguments) {

@@ -164,6 +164,41 @@ TEST(Harm, ExceptionsPassThroughFunctionsUnderReturnProbes) {
     EXPECT_EQ(wrong, 0u);
 }
 
+// The C library calls back into C++, which throws: its functions are in no file that throws itself.
+TEST(Harm, ExceptionsPassThroughCFunctionsUnderReturnProbes) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const auto outcome =
+        run_under("exceptions", {},
+                  {"span:libc.so.6:qsort", "span:libc.so.6:bsearch", "ur:libc.so.6:bsearch"});
+    ASSERT_TRUE(outcome) << outcome.error().what;
+    const auto& [told, recorded] = *outcome;
+    expect_sound(recorded);
+    expect_nothing_lost(recorded);
+    EXPECT_EQ(told.at("wrong"), 0);
+    const auto sorted = told.at("sorted").get<size_t>();
+    const auto searched = told.at("searched").get<size_t>();
+    const auto thrown = told.at("thrown_in_c").get<size_t>();
+    ASSERT_GT(thrown, 0u);
+    EXPECT_EQ(recorded.result.summary.at("warnings").dump().find("std::terminate"),
+              std::string::npos);
+    const auto& file = recorded.file;
+    for (const auto& [name, count] : {std::pair("qsort", sorted), std::pair("bsearch", searched)}) {
+        EXPECT_EQ(events_of(file, name, FxtEventType::duration_begin).size(), count + thrown);
+        EXPECT_EQ(events_of(file, name, FxtEventType::duration_end).size(), count + thrown);
+    }
+    EXPECT_EQ(events_of(file, "bsearch", FxtEventType::instant).size(), searched);
+    // qsort is left by a jump to qsort_r, and ends when that returns.
+    size_t rows = 0;
+    for (const auto& row : recorded.result.summary.at("durations")) {
+        if (row.at("span") != "qsort") continue;
+        ++rows;
+        EXPECT_EQ(row.at("ends").at("returned"), sorted) << row;
+        EXPECT_EQ(row.value("orphan_ends", 0u), 0u) << row;
+    }
+    EXPECT_EQ(rows, 1u);
+}
+
 TEST(Harm, AThrowingProgramGoesOnForSeconds) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());

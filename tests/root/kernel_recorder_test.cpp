@@ -4,14 +4,19 @@
 // are compared with what it did.
 #include "probe/kernel_recorder.h"
 
+#include "probe/probe_compiler.h"
 #include "probe/uprobe_link.h"
 
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -178,6 +183,72 @@ TEST_P(KernelRecorderTest, RecordsIntegersExactly) {
     EXPECT_EQ(hits[0].header.probe_id, kProbe);
     EXPECT_LT(hits[0].header.time_ns, hits[1].header.time_ns);
     EXPECT_EQ(recorder->counters().probes[kProbe].counters.hits, 2U);
+}
+
+// A copy of this program that has a probe in the plan, gone when the test is over.
+struct ProbedCopy {
+    ProbedCopy() {
+        std::array<char, 40> name{"/tmp/tracer-held-XXXXXX"};
+        const UniqueFd file(mkstemp(name.data()));
+        path = name.data();
+        std::error_code error;
+        std::filesystem::copy_file("/proc/self/exe", path,
+                                   std::filesystem::copy_options::overwrite_existing, error);
+        const auto spec = parse_probe_spec("u:" + path + ":hit_site");
+        if (!spec) return;
+        auto compiled = compile_probes(std::span(&*spec, 1), TargetFiles(), {});
+        if (compiled) plan = std::move(*compiled);
+    }
+    ProbedCopy(const ProbedCopy&) = delete;
+    ProbedCopy& operator=(const ProbedCopy&) = delete;
+    ~ProbedCopy() { unlink(path.c_str()); }
+
+    // What cp over it does: the same inode, written a second later.
+    void overwrite() const {
+        const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        struct stat status {};
+        ASSERT_EQ(fstat(file.get(), &status), 0);
+        const char byte = 0x7f;
+        ASSERT_EQ(pwrite(file.get(), &byte, 1, 0), 1);
+        const std::array<timespec, 2> times = {
+            status.st_atim, timespec{status.st_mtim.tv_sec + 1, status.st_mtim.tv_nsec}};
+        ASSERT_EQ(futimens(file.get(), times.data()), 0);
+    }
+
+    std::string path;
+    AttachPlan plan;
+};
+
+TEST_P(KernelRecorderTest, AttachesToTheFileThatWasReadWhateverBecameOfItsName) {
+    const ProbedCopy copy;
+    ASSERT_EQ(copy.plan.files.size(), 1U);
+    ASSERT_EQ(unlink(copy.path.c_str()), 0);
+    const auto recorder = start(copy.plan, this_process());
+    ASSERT_NE(recorder, nullptr);
+    ASSERT_TRUE(recorder->detach().has_value());
+    EXPECT_TRUE(recorder->warnings().empty());
+}
+
+TEST_P(KernelRecorderTest, RefusesAFileThatWasWrittenSinceItWasRead) {
+    const ProbedCopy copy;
+    ASSERT_EQ(copy.plan.files.size(), 1U);
+    copy.overwrite();
+    auto recorder = KernelRecorder::open(copy.plan, this_process());
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto attached = (*recorder)->attach([] { return false; });
+    ASSERT_FALSE(attached);
+    EXPECT_NE(attached.error().what.find("was written to since"), std::string::npos);
+}
+
+TEST_P(KernelRecorderTest, TellsOfAFileThatIsWrittenWhileItIsProbed) {
+    const ProbedCopy copy;
+    ASSERT_EQ(copy.plan.files.size(), 1U);
+    const auto recorder = start(copy.plan, this_process());
+    ASSERT_NE(recorder, nullptr);
+    copy.overwrite();
+    ASSERT_TRUE(recorder->detach().has_value());
+    ASSERT_EQ(recorder->warnings().size(), 1U);
+    EXPECT_NE(recorder->warnings()[0].find("written over while it was probed"), std::string::npos);
 }
 
 TEST_P(KernelRecorderTest, RaisesTheSemaphoreAndPutsItBack) {

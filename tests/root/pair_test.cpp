@@ -38,14 +38,6 @@ std::vector<std::string> span_options(pid_t pid) {
             "usdt:spans:inner__begin ~~ usdt:spans:inner__end"};
 }
 
-// The row of one span in the summary; null: none.
-nlohmann::json span_row(const nlohmann::json& summary, std::string_view name) {
-    for (const auto& row : summary.value("durations", nlohmann::json::array())) {
-        if (row.value("span", "") == name) return row;
-    }
-    return nullptr;
-}
-
 // What the program says it did, against what the tracer says became of it.
 void expect_every_fault(const nlohmann::json& did, const nlohmann::json& summary) {
     const auto req = span_row(summary, "req");
@@ -240,6 +232,62 @@ TEST(PairRecorded, QueriesOfPostgresWithStatementsThatFail) {
               7 * kAll + 2 + kFailures);
     const Status stopped = cluster->stop();
     EXPECT_TRUE(stopped) << stopped.error().what;
+}
+
+// Two spans of one function begin at one place and end at another: one lies inside of the other.
+TEST(PairRecorded, TheSpanOfAFunctionAndAPairAroundItNest) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("call_tree", {"--fib", "8", "--deep", "10", "--jumps", "0"});
+    ASSERT_TRUE(target) << target.error().what;
+    const std::string path = target_path("call_tree");
+    const std::string pair = fmt::format("u:{0}:outer ~~ ur:{0}:outer", path);
+    const std::string span = fmt::format("span:{}:outer", path);
+    auto recorder = Recorder::start(
+        {"--pid", std::to_string(target->pid()), "-e", pair, "-e", span, "-e", pair});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto lines = run_target(*target, kProgramLimit, 1);
+    ASSERT_TRUE(lines) << lines.error().what;
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const auto calls = lines->at(0).at("calls").at("outer").get<size_t>();
+    ASSERT_GT(calls, 0u);
+    // The pair that was named twice is recorded once.
+    EXPECT_EQ(events_of(recorded->file, "outer", FxtEventType::duration_begin).size(), 2 * calls);
+    EXPECT_EQ(events_of(recorded->file, "outer", FxtEventType::duration_end).size(), 2 * calls);
+    for (const auto& row : recorded->result.summary.at("durations")) {
+        EXPECT_EQ(row.at("crossed"), 0) << row;
+        EXPECT_EQ(row.at("ends").at("returned"), calls) << row;
+    }
+}
+
+// All is armed at once and disarmed at once: whatever is attached or let go of first, at most the
+// span that a thread is in at either moment lacks its other half, and that is no fault.
+TEST(PairRecorded, ABusyProgramHasNoEndsWithoutABegin) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    constexpr uint64_t kThreads = 4;
+    auto target = start_target("flood", {"--function", "--threads", std::to_string(kThreads),
+                                         "--rate", "5000", "--hits", "10000000"});
+    ASSERT_TRUE(target) << target.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const std::string function = fmt::format("u:{}:flood_function", target_path("flood"));
+    // At the first instruction and at the last but one.
+    auto recorder = Recorder::start({"--pid", std::to_string(target->pid()), "--no-sched", "-d",
+                                     "300ms", "-e", function + " ~~ " + function + "+4"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const auto row = span_row(recorded->result.summary, "flood");
+    ASSERT_TRUE(row.is_object()) << recorded->result.summary.dump();
+    EXPECT_GT(row.at("count"), 0u);
+    EXPECT_EQ(row.at("orphan_ends"), 0) << row;
+    EXPECT_LE(row.at("begun_before"), kThreads) << row;
+    EXPECT_LE(row.at("ends").at("recording_end"), kThreads) << row;
 }
 
 }  // namespace

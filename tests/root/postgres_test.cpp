@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PostgreSQL 15 under pgbench. The counts follow from the numbers of transactions T and clients C
-// of `pgbench -n -t T -c C` (its standard script has seven statements a transaction, five of which
-// are planned; execution nests for those that change rows; pgbench itself asks a few more).
+// PostgreSQL 15 under pgbench, each probe by itself: counts against pgbench_counts.h.
+#include "root/pgbench_counts.h"
 #include "root/recording.h"
 #include "support/fixtures/postgres_cluster.h"
 #include "support/fixtures/requirements.h"
@@ -26,24 +25,24 @@ std::vector<std::string> probe_options() {
 }
 
 void expect_formulas(const FxtFile& file, unsigned transactions, unsigned clients) {
-    const uint64_t all = uint64_t{transactions} * clients;
+    const PgbenchCounts expected = pgbench_counts(transactions, clients);
     std::map<std::string, uint64_t> counts = count_by_name(file, "postgresql");
-    EXPECT_EQ(counts["query__start"], 7 * all + 2);
-    EXPECT_EQ(counts["query__done"], 7 * all + 2);
-    EXPECT_EQ(counts["transaction__start"], all + clients + 3);
-    EXPECT_EQ(counts["transaction__commit"], all + clients + 3);
+    EXPECT_EQ(counts["query__start"], expected.queries);
+    EXPECT_EQ(counts["query__done"], expected.queries);
+    EXPECT_EQ(counts["transaction__start"], expected.transactions);
+    EXPECT_EQ(counts["transaction__commit"], expected.transactions);
     EXPECT_EQ(counts["transaction__abort"], 0u);
-    EXPECT_EQ(counts["query__plan__start"], 5 * all + 2);
-    EXPECT_EQ(counts["query__plan__done"], 5 * all + 2);
-    EXPECT_EQ(counts["query__execute__start"], 11 * all + 2);
-    EXPECT_EQ(counts["query__execute__done"], 11 * all + 2);
+    EXPECT_EQ(counts["query__plan__start"], expected.plans);
+    EXPECT_EQ(counts["query__plan__done"], expected.plans);
+    EXPECT_EQ(counts["query__execute__start"], expected.executions);
+    EXPECT_EQ(counts["query__execute__done"], expected.executions);
     uint64_t ends = 0;
     for (const FxtEvent* event : events_of(file, "query__start")) {
         const FxtValue* text = file.find(event->arguments, "arg0");
         ASSERT_NE(text, nullptr);
         if (same_value(*text, "END;", false)) ends++;
     }
-    EXPECT_EQ(ends, all);
+    EXPECT_EQ(ends, uint64_t{transactions} * clients);
 }
 
 void record_pgbench(const std::vector<std::string>& scope, PostgresCluster& cluster) {

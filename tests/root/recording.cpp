@@ -164,6 +164,8 @@ std::optional<uint64_t> integer_argument(const FxtFile& file,
             if constexpr (std::is_integral_v<T>) {
                 if (held < T{}) return std::nullopt;
                 return static_cast<uint64_t>(held);
+            } else if constexpr (std::is_same_v<T, FxtPointer>) {
+                return held.address;
             } else {
                 return std::nullopt;
             }
@@ -174,6 +176,13 @@ std::optional<uint64_t> integer_argument(const FxtFile& file,
 nlohmann::json probe_row(const nlohmann::json& summary, std::string_view spec) {
     for (const nlohmann::json& row : summary.value("probes", nlohmann::json::array())) {
         if (row.value("spec", "") == spec) return row;
+    }
+    return nullptr;
+}
+
+nlohmann::json span_row(const nlohmann::json& summary, std::string_view name) {
+    for (const auto& row : summary.value("durations", nlohmann::json::array())) {
+        if (row.value("span", "") == name) return row;
     }
     return nullptr;
 }

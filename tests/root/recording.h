@@ -71,5 +71,7 @@ void expect_nothing_lost(const Recorded& recorded);
 
 // The row of one probe in the summary's table, by its text as given to -e; null: none.
 [[nodiscard]] nlohmann::json probe_row(const nlohmann::json& summary, std::string_view spec);
+// The row of one span in the summary's durations; null: none.
+[[nodiscard]] nlohmann::json span_row(const nlohmann::json& summary, std::string_view name);
 
 }  // namespace tracer::test

@@ -65,14 +65,22 @@ Record make_hit(const At& at,
     return record;
 }
 
-Record make_string_hit(const At& at, uint32_t probe_id, std::string_view text, uint32_t flags) {
-    const tr_string_slot slot{.offset = sizeof(tr_record_header) + sizeof(tr_string_slot),
-                              .bytes = static_cast<uint16_t>(text.size()),
-                              .flags = flags};
+Record make_string_hit(const At& at,
+                       uint32_t probe_id,
+                       std::string_view text,
+                       uint32_t flags,
+                       const std::vector<uint64_t>& slots_before) {
+    const size_t before = slots_before.size() * sizeof(uint64_t);
+    const tr_string_slot slot{
+        .offset = static_cast<uint16_t>(sizeof(tr_record_header) + before + sizeof(tr_string_slot)),
+        .bytes = static_cast<uint16_t>(text.size()),
+        .flags = flags};
     const size_t size = (slot.offset + text.size() + 7) / 8 * 8;
     Record record = bytes_of(make_header(at, TR_KIND_hit, size, probe_id));
     record.resize(size);
-    std::memcpy(record.data() + sizeof(tr_record_header), &slot, sizeof(slot));
+    std::ranges::copy(std::as_bytes(std::span(slots_before)),
+                      record.begin() + sizeof(tr_record_header));
+    std::memcpy(record.data() + sizeof(tr_record_header) + before, &slot, sizeof(slot));
     std::copy_n(std::as_bytes(std::span(text)).data(), text.size(), record.data() + slot.offset);
     return record;
 }
@@ -132,6 +140,60 @@ Record make_clock(uint64_t time_ns, uint64_t monotonic_ns, uint64_t realtime_ns)
                  .realtime_ns = realtime_ns});
 }
 
+Record make_ring_point(uint32_t point, uint16_t kind, uint16_t value, std::string_view name) {
+    tr_ring_point record{.header = make_header({}, TR_KIND_ring_point, sizeof(tr_ring_point), 0),
+                         .point = point,
+                         .kind = kind,
+                         .value = value,
+                         .category = "gc",
+                         .value_name = "bytes"};
+    std::copy_n(name.begin(), std::min(name.size(), sizeof(record.name) - 1), record.name);
+    return bytes_of(record);
+}
+
+Record make_ring_track(uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name) {
+    tr_ring_track record{.header = make_header({.time_ns = time_ns, .tgid = tgid},
+                                               TR_KIND_ring_track, sizeof(tr_ring_track), 0),
+                         .producer = 1,
+                         .ring = ring};
+    std::copy_n(name.begin(), std::min(name.size(), sizeof(record.name) - 1), record.name);
+    return bytes_of(record);
+}
+
+Record make_ring_event(uint64_t time_ns,
+                       uint32_t ring,
+                       uint32_t point,
+                       uint16_t role,
+                       std::optional<int64_t> value,
+                       std::string_view text) {
+    const size_t size = (sizeof(tr_ring_event) + text.size() + 7) / 8 * 8;
+    tr_ring_event record{
+        .header = make_header({.time_ns = time_ns}, TR_KIND_ring_event, size, TR_PROBE_ring),
+        .producer = 1,
+        .ring = ring,
+        .point = point,
+        .role = role,
+        .text_bytes = static_cast<uint16_t>(text.size()),
+        .value = value.value_or(0)};
+    if (value) record.header.flags = TR_RING_EVENT_VALUE;
+    Record bytes = bytes_of(record);
+    const auto rest = std::as_bytes(std::span(text));
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    bytes.resize(size);
+    return bytes;
+}
+
+Record make_ring_lost(uint64_t time_ns, uint32_t ring, uint64_t events, uint16_t flags) {
+    tr_ring_lost record{
+        .header = make_header({.time_ns = time_ns}, TR_KIND_ring_lost, sizeof(tr_ring_lost), 0),
+        .producer = 1,
+        .ring = ring,
+        .events = events,
+        .words = 2 * events};
+    record.header.flags = flags;
+    return bytes_of(record);
+}
+
 tr_record_header header_of(const Record& record) {
     tr_record_header header{};
     std::memcpy(&header, record.data(), sizeof(header));
@@ -158,6 +220,8 @@ std::vector<Record> make_one_of_each_kind(uint32_t probe_id) {
         make_gap(TR_KIND_gap_begin, 1000, 0, 0, 900),
         make_gap(TR_KIND_gap_end, 1100, 0, 5, 900),
         make_clock(1000, 500, 1'700'000'000'000'000'000),
+        make_ring_point(0, TR_RING_POINT_span, TR_RING_VALUE_none, "minor"),
+        make_ring_track(1000, 7, 2, "domain 2"),
     };
     return records;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -28,11 +29,12 @@ struct At {
                               uint32_t probe_id,
                               const std::vector<uint64_t>& slots,
                               uint16_t flags = 0);
-// One string argument; `flags` are TR_STRING_*.
+// One string argument behind others that are none; `flags` are TR_STRING_*.
 [[nodiscard]] Record make_string_hit(const At& at,
                                      uint32_t probe_id,
                                      std::string_view text,
-                                     uint32_t flags = 0);
+                                     uint32_t flags = 0,
+                                     const std::vector<uint64_t>& slots_before = {});
 [[nodiscard]] Record make_switch(
     const At& prev, uint32_t next_tgid, uint32_t next_tid, uint32_t prev_state, uint16_t flags = 0);
 [[nodiscard]] Record make_wakeup(const At& waker, uint32_t woken_tgid, uint32_t woken_tid);
@@ -56,6 +58,16 @@ struct TaskFields {
 [[nodiscard]] Record make_clock(uint64_t time_ns, uint64_t monotonic_ns, uint64_t realtime_ns);
 
 [[nodiscard]] tr_record_header header_of(const Record& record);
+// Of the rings that programs write: `tgid` is the process.
+Record make_ring_point(uint32_t point, uint16_t kind, uint16_t value, std::string_view name);
+Record make_ring_track(uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name);
+Record make_ring_event(uint64_t time_ns,
+                       uint32_t ring,
+                       uint32_t point,
+                       uint16_t role = TR_RING_ROLE_instant,
+                       std::optional<int64_t> value = {},
+                       std::string_view text = {});
+Record make_ring_lost(uint64_t time_ns, uint32_t ring, uint64_t events, uint16_t flags = 0);
 void set_header(Record& record, const tr_record_header& header);
 
 // One whole record of each kind there is.

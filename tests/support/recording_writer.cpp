@@ -148,12 +148,25 @@ std::string RecordingWriter::name(model::PointIndex point) {
     return "undefined";
 }
 
+void RecordingWriter::expect_kind(model::PointIndex point,
+                                  model::PointKind kind,
+                                  size_t value_count) {
+    const auto found = points_.find(point);
+    if (found == points_.end()) return;  // told by name()
+    if (found->second.kind != kind) faults_.push_back("an event of another kind than its point");
+    if (found->second.arguments.size() != value_count) {
+        faults_.push_back("as many values as the point has arguments");
+    }
+}
+
 std::string RecordingWriter::spell(uint64_t time_ns, const model::Instant& event) {
+    expect_kind(event.point, model::PointKind::instant, event.values.size());
     return fmt::format("{} instant {}{} {} {}", time_ns, name(event.point), spell_name(event.name),
                        name(event.thread), spell_all(event.values));
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanBegin& event) {
+    expect_kind(event.point, model::PointKind::span, event.values.size());
     auto& open = spans_[event.thread];
     if (!open.empty() && open.back().begin_ns > time_ns) {
         faults_.push_back(fmt::format("a span at {} begins before the one around it", time_ns));
@@ -177,6 +190,7 @@ std::string RecordingWriter::spell(uint64_t time_ns, const model::SpanEnd& event
 
 // Ids are spelled as they are counted, from 1 on: lines are easier to read so.
 std::string RecordingWriter::spell(uint64_t time_ns, const model::AsyncBegin& event) {
+    expect_kind(event.point, model::PointKind::span, event.values.size());
     if (!async_ids_.insert(event.id).second) {
         faults_.push_back(fmt::format("an asynchronous begin at {} with a used id", time_ns));
     }
@@ -201,8 +215,15 @@ std::string RecordingWriter::spell(uint64_t time_ns, const model::AsyncEnd& even
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::Counter& event) {
-    return fmt::format("{} counter {} {} {}", time_ns, name(event.point), name(event.thread),
-                       spell_all(event.values));
+    const auto is_number = [](const model::Value& value) {
+        return value.type != model::ValueType::none && value.type != model::ValueType::string;
+    };
+    if (std::ranges::none_of(event.values, is_number)) {
+        faults_.push_back(fmt::format("a counter at {} without a number", time_ns));
+    }
+    expect_kind(event.point, model::PointKind::counter, event.values.size());
+    return fmt::format("{} counter {}{} {} {}", time_ns, name(event.point), spell_name(event.name),
+                       name(event.thread), spell_all(event.values));
 }
 
 std::string RecordingWriter::spell(uint64_t time_ns, const model::Switch& event) {

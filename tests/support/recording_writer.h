@@ -2,8 +2,9 @@
 //
 // A TraceWriter that keeps each event as a line of text and checks what every format relies on:
 // threads and points are defined before they are named, span ends match the innermost begin,
-// asynchronous ones the begin with their id, which no other has, no
-// wakeup of a running thread, no time before the thread's open span.
+// asynchronous ones the begin with their id, which no other has, events are of their points' kinds
+// and have their values, a counter has a number, no wakeup of a running thread, no time before the
+// thread's open span.
 #pragma once
 
 #include "tracer/write/trace_writer.h"
@@ -68,6 +69,7 @@ private:
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Life& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::Loss& event);
     [[nodiscard]] std::string spell(uint64_t time_ns, const model::ClockReading& event);
+    void expect_kind(model::PointIndex point, model::PointKind kind, size_t value_count);
     [[nodiscard]] std::string name(model::ThreadIndex thread);
     [[nodiscard]] std::string name(model::PointIndex point);
 

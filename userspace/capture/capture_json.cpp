@@ -45,16 +45,29 @@ constexpr Names<model::ValueType, 9> kValueTypes{{{model::ValueType::none, "none
 constexpr Names<model::PointKind, 3> kPointKinds{{{model::PointKind::instant, "instant"},
                                                   {model::PointKind::span, "span"},
                                                   {model::PointKind::counter, "counter"}}};
-constexpr Names<HitRole, 8> kHitRoles{{{HitRole::instant, "instant"},
-                                       {HitRole::span_begin, "span_begin"},
-                                       {HitRole::span_end, "span_end"},
-                                       {HitRole::fiber_span_begin, "fiber_span_begin"},
-                                       {HitRole::fiber_span_end, "fiber_span_end"},
-                                       {HitRole::pair_begin, "pair_begin"},
-                                       {HitRole::pair_end, "pair_end"},
-                                       {HitRole::pair_until, "pair_until"}}};
-constexpr Names<PairKey, 3> kPairKeys{
-    {{PairKey::none, "none"}, {PairKey::process, "process"}, {PairKey::shared, "shared"}}};
+constexpr Names<model::PointRole, 8> kPointRoles{{{model::PointRole::none, "none"},
+                                                  {model::PointRole::run, "run"},
+                                                  {model::PointRole::gc, "gc"},
+                                                  {model::PointRole::create, "create"},
+                                                  {model::PointRole::wakeup, "wakeup"},
+                                                  {model::PointRole::label, "label"},
+                                                  {model::PointRole::message, "message"},
+                                                  {model::PointRole::marker, "marker"}}};
+constexpr Names<HitRole, 11> kHitRoles{{{HitRole::instant, "instant"},
+                                        {HitRole::span_begin, "span_begin"},
+                                        {HitRole::span_end, "span_end"},
+                                        {HitRole::fiber_span_begin, "fiber_span_begin"},
+                                        {HitRole::fiber_span_end, "fiber_span_end"},
+                                        {HitRole::pair_begin, "pair_begin"},
+                                        {HitRole::pair_end, "pair_end"},
+                                        {HitRole::pair_until, "pair_until"},
+                                        {HitRole::state, "state"},
+                                        {HitRole::thread_name, "thread_name"},
+                                        {HitRole::process_name, "process_name"}}};
+constexpr Names<PairKey, 4> kPairKeys{{{PairKey::none, "none"},
+                                       {PairKey::process, "process"},
+                                       {PairKey::shared, "shared"},
+                                       {PairKey::frame, "frame"}}};
 
 template <typename Enum, size_t N>
 std::string name_of(const Names<Enum, N>& names, Enum value) {
@@ -130,12 +143,14 @@ Json arguments_to_json(const std::vector<model::Argument>& arguments) {
 }
 
 Json point_to_json(const model::Point& point) {
-    return {{"index", static_cast<uint32_t>(point.index)},
-            {"kind", name_of(kPointKinds, point.kind)},
-            {"category", point.category},
-            {"name", point.name},
-            {"arguments", arguments_to_json(point.arguments)},
-            {"end_arguments", arguments_to_json(point.end_arguments)}};
+    Json json = {{"index", static_cast<uint32_t>(point.index)},
+                 {"kind", name_of(kPointKinds, point.kind)},
+                 {"category", point.category},
+                 {"name", point.name},
+                 {"arguments", arguments_to_json(point.arguments)},
+                 {"end_arguments", arguments_to_json(point.end_arguments)}};
+    if (point.role != model::PointRole::none) json["role"] = name_of(kPointRoles, point.role);
+    return json;
 }
 
 // Text as it is, and the numbers of slots.
@@ -158,8 +173,10 @@ Json probe_to_json(const ProbeDefinition& probe) {
                  {"spec", probe.spec},
                  {"sample_every", probe.sample_every},
                  {"name", name_to_json(probe.name)}};
-    // Of pairs alone: a capture without any reads as it did before there were pairs.
+    // Where there is one alone: a capture without it reads as it did before there were such.
     if (probe.key != PairKey::none) json["key"] = name_of(kPairKeys, probe.key);
+    if (probe.cxx_type_slots != 0) json["cxx_type_slots"] = probe.cxx_type_slots;
+    if (!probe.line.empty()) json["line"] = name_to_json(probe.line);
     return json;
 }
 
@@ -245,6 +262,24 @@ Status read_strings(const Json& object, const char* key, std::vector<std::string
     return {};
 }
 
+// [pid, tid, name] each.
+Status read_known_names(const Json& object, std::vector<KnownName>& out) {
+    TR_ASSIGN(const Json* list, read_list(object, "names", out.size()));
+    if (list == nullptr) return {};
+    for (const Json& element : *list) {
+        const auto is_id = [](const Json& id) {
+            return id.is_number_unsigned() && id.get<uint64_t>() <= UINT32_MAX;
+        };
+        if (!element.is_array() || element.size() != 3 || !is_id(element[0]) ||
+            !is_id(element[1]) || !element[2].is_string()) {
+            return malformed("names", "a list of [pid, tid, name]");
+        }
+        out.push_back({element[0].get<uint32_t>(), element[1].get<uint32_t>(),
+                       element[2].get<std::string>()});
+    }
+    return {};
+}
+
 // In the order of their values, which a look-up relies on.
 Status read_value_names(const Json& list, const char* key, std::vector<model::ValueName>& out) {
     constexpr std::string_view kExpected = "with names as a list of [value, name] in order";
@@ -290,16 +325,20 @@ Result<model::Point> read_point(const Json& json) {
     TR_ASSIGN(point.name, read_string(json, "name"));
     TR_ASSIGN(point.arguments, read_arguments(json, "arguments"));
     TR_ASSIGN(point.end_arguments, read_arguments(json, "end_arguments"));
+    // Absent in captures of earlier versions.
+    if (json.contains("role")) {
+        TR_ASSIGN(point.role, read_enum_of(json, kPointRoles, "role"));
+    }
     return point;
 }
 
 // Absent in captures of earlier versions.
-Result<std::vector<NamePiece>> read_name(const Json& object, size_t slot_count) {
-    TR_ASSIGN(const Json* list, read_list(object, "name", 0));
+Result<std::vector<NamePiece>> read_name(const Json& object, const char* key, size_t slot_count) {
+    TR_ASSIGN(const Json* list, read_list(object, key, 0));
     std::vector<NamePiece> name;
     if (list == nullptr) return name;
     if (list->size() > kNamePiecesMax) {
-        return malformed("name", fmt::format("at most {} long", kNamePiecesMax));
+        return malformed(key, fmt::format("at most {} long", kNamePiecesMax));
     }
     for (const Json& element : *list) {
         if (element.is_string()) {
@@ -307,7 +346,7 @@ Result<std::vector<NamePiece>> read_name(const Json& object, size_t slot_count) 
         } else if (element.is_number_unsigned() && element.get<uint64_t>() < slot_count) {
             name.push_back({{}, element.get<uint8_t>()});
         } else {
-            return malformed("name", "a list of texts and slots");
+            return malformed(key, "a list of texts and slots");
         }
     }
     return name;
@@ -321,6 +360,7 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     TR_ASSIGN(const auto point, read_unsigned<uint32_t>(json, "point", kElementsMax));
     probe.point = model::PointIndex{point};
     TR_ASSIGN(probe.f32_slots, read_unsigned<uint16_t>(json, "f32_slots", UINT16_MAX));
+    TR_ASSIGN(probe.cxx_type_slots, read_optional_unsigned<uint16_t>(json, "cxx_type_slots"));
     TR_ASSIGN(probe.spec, read_string(json, "spec"));
     TR_ASSIGN(probe.sample_every, read_optional_unsigned<uint32_t>(json, "sample_every"));
     if (json.contains("key")) {
@@ -333,7 +373,8 @@ Result<ProbeDefinition> read_probe(const Json& json) {
         TR_ASSIGN(const auto type, read_enum(slot, kValueTypes, "slots"));
         probe.slots.push_back(type);
     }
-    TR_ASSIGN(probe.name, read_name(json, probe.slots.size()));
+    TR_ASSIGN(probe.name, read_name(json, "name", probe.slots.size()));
+    TR_ASSIGN(probe.line, read_name(json, "line", probe.slots.size()));
     return probe;
 }
 
@@ -390,6 +431,9 @@ Result<std::vector<std::string>> definitions_to_json(const RecordingDefinitions&
     }
     for (const uint32_t pid : definitions.pids) TR_TRY(parts.append("pids", pid));
     for (const uint32_t tid : definitions.tids) TR_TRY(parts.append("tids", tid));
+    for (const KnownName& known : definitions.names) {
+        TR_TRY(parts.append("names", Json::array({known.pid, known.tid, known.name})));
+    }
     for (const model::Point& point : definitions.points) {
         TR_TRY(parts.append("points", point_to_json(point)));
     }
@@ -421,6 +465,7 @@ Result<bool> DefinitionsParser::parse(std::string_view text) {
     TR_TRY(read_strings(json, "arguments", part_.recording.arguments));
     TR_TRY(read_numbers(json, "pids", part_.pids));
     TR_TRY(read_numbers(json, "tids", part_.tids));
+    TR_TRY(read_known_names(json, part_.names));
 
     TR_ASSIGN(const Json* points, read_list(json, "points", points_.size()));
     for (size_t i = 0; points != nullptr && i < points->size(); ++i) {
@@ -451,6 +496,9 @@ size_t slots_of(const ProbeDefinition& probe, size_t point_values, size_t point_
         case HitRole::span_begin:
         case HitRole::fiber_span_begin:
         case HitRole::pair_begin:
+        case HitRole::state:
+        case HitRole::thread_name:
+        case HitRole::process_name:
             return point_values;
         case HitRole::span_end:
         case HitRole::fiber_span_end:
@@ -471,7 +519,7 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     if (index >= points_.size()) return malformed("point", "a point's index");
     if (probe_ids_.contains(probe.probe_id)) return malformed("id", "used once");
     const PointShape& point = points_[index];
-    const bool is_span = probe.role != HitRole::instant;
+    const bool is_span = probe.role != HitRole::instant && !is_naming_role(probe.role);
     if (is_span != (point.kind == model::PointKind::span)) {
         return malformed("role", "one that the point's kind has");
     }
@@ -479,6 +527,10 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     if (probe.key != PairKey::none && (!is_pair || probe.slots.empty())) {
         return malformed("key", "one that the probe's role and slots have");
     }
+    const bool is_state = probe.role == HitRole::state;
+    if (is_state && probe.line.empty()) return malformed("line", "there, of a state");
+    // A state is ended by the next, which says nothing of it.
+    if (is_state && point.end_values != 0) return malformed("role", "one without end_arguments");
     const size_t count = slots_of(probe, point.values, point.end_values);
     if (probe.slots.size() != count || count + hidden_slots(probe.role) > TR_ARGS_MAX) {
         return malformed("slots", "as long as the point's arguments");

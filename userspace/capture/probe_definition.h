@@ -15,7 +15,7 @@
 namespace tracer {
 
 enum class HitRole : uint8_t {
-    instant,
+    instant,     // or a counter's values, as the point says
     span_begin,  // slot 0 holds the stack pointer at entry, arguments follow
     span_end,    // slot 0 holds the stack pointer after return, arguments follow
     // On a fiber: a thread of the program's own, which many of the kernel's run and whose stack may
@@ -27,6 +27,11 @@ enum class HitRole : uint8_t {
     pair_begin,  // one of several probes that make a span: see ProbeDefinition::key
     pair_end,
     pair_until,  // ends it too
+    // From here on the thread is in the state that `name` says, on the line `line`; an empty name
+    // ends the one that it was in.
+    state,
+    thread_name,  // the thread, its process, is called what `name` says; there is no event
+    process_name,
 };
 
 [[nodiscard]] constexpr bool is_span_end(HitRole role) {
@@ -40,6 +45,9 @@ enum class HitRole : uint8_t {
         case HitRole::pair_begin:
         case HitRole::pair_end:
         case HitRole::pair_until:
+        case HitRole::state:
+        case HitRole::thread_name:
+        case HitRole::process_name:
             return 0;
         case HitRole::span_begin:
         case HitRole::span_end:
@@ -64,10 +72,15 @@ enum class PairKey : uint8_t {
     none,     // the thread: the innermost open span of the point
     process,  // the key, among those of the process
     shared,   // the key, among those of all processes
+    frame,    // the key, among those of the thread: the innermost; what is inside of it was left
 };
 
 [[nodiscard]] constexpr bool is_pair_role(HitRole role) {
     return role == HitRole::pair_begin || role == HitRole::pair_end || role == HitRole::pair_until;
+}
+
+[[nodiscard]] constexpr bool is_naming_role(HitRole role) {
+    return role == HitRole::thread_name || role == HitRole::process_name;
 }
 
 // Probe ids index arrays: no id is larger than this (captures that say so are refused).
@@ -87,9 +100,23 @@ struct ProbeDefinition {
                                   // pair_until without one ends all spans that its thread began
     // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
     uint16_t f32_slots = 0;
+    // Bit i: slots[i] is a text that names a C++ type as its type_info does.
+    uint16_t cxx_type_slots = 0;
     std::string spec;             // its text as -e takes it, for the summary
     uint32_t sample_every = 0;    // each recorded hit stands for so many; 0: for itself
     std::vector<NamePiece> name;  // of instants and begins; empty: the point's
+    // Of instants, begins and states (which have one): the line beside the thread on which the
+    // event is shown, one for each name. Empty: the thread's own track.
+    std::vector<NamePiece> line;
+};
+
+// What a process, or one of its threads, that was alive at the start is called, until it runs
+// another program or a probe names it.
+struct KnownName {
+    uint32_t pid = 0;
+    uint32_t tid = 0;  // 0: the process
+    std::string name;
+    bool operator==(const KnownName&) const = default;
 };
 
 // All that a stream of records needs to be understood.
@@ -101,6 +128,7 @@ struct RecordingDefinitions {
     bool record_all = false;
     std::vector<uint32_t> pids;
     std::vector<uint32_t> tids;
+    std::vector<KnownName> names;  // instead of the kernel's
     bool follow_children = false;  // processes born of recorded ones are recorded too
     uint32_t own_pid = 0;          // the recorder's process, marked in the trace; 0: none
     std::string host_name;

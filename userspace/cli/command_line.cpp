@@ -2,10 +2,12 @@
 //
 // The command line, and the only user of CLI11. Everything after "--" is the program to start and
 // is split off first, so that its options are never taken for ours. A first word `list`, `explain`,
-// `doctor` or `convert` chooses that command; anything else records. Called by main.cpp.
+// `packs`, `pack`, `doctor`, `convert`, `rings` or `gc-stats` chooses that command; anything else
+// records. Called by main.cpp.
 #include "cli/command_line.h"
 
 #include "cli/help.h"
+#include "cli/options.h"
 #include "cli/units.h"
 
 #include <algorithm>
@@ -17,38 +19,17 @@
 namespace tracer {
 namespace {
 
-constexpr const char* kProgramName = "tracer";
-
 // Texts that are given a meaning after parsing, so that our own errors can explain them.
 struct RecordTexts {
     std::vector<std::string> ids;
     std::optional<std::string> duration;
     std::optional<std::string> max_size;
     std::optional<std::string> buffer;
+    PackTexts packs;
     bool no_rt = false;
     bool no_sched = false;
+    bool no_rings = false;
 };
-
-void set_up(CLI::App& app, const std::string& name) {
-    app.name(name);
-    app.get_formatter()->column_width(29);
-    app.set_help_flag("-h,--help", "print this help and exit");
-}
-
-// One value each time the option is named: `-e A -e B`, never `-e A B`.
-CLI::Option* add_repeatable(CLI::App& app,
-                            const std::string& names,
-                            std::vector<std::string>& values,
-                            const std::string& text) {
-    return app.add_option(names, values, text)->allow_extra_args(false);
-}
-
-CLI::Option* add_debuginfod(CLI::App& app, bool& value) {
-    return app.add_flag(
-        "--debuginfod", value,
-        "names of stripped files also from the servers of DEBUGINFOD_URLS (default: "
-        "only from debug files that are installed)");
-}
 
 void add_verbosity(CLI::App& app, Verbosity& verbosity) {
     app.add_flag("-q,--quiet", verbosity.quiet, "no status line and no summary; warnings only");
@@ -77,7 +58,9 @@ void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
                    "digits of its id (Docker, Podman, containerd, CRI-O, systemd-nspawn, LXC)")
         ->type_name("NAME|ID")
         ->group("What to record");
-    app.add_flag("-a,--all", command.all, "every process on every CPU (not the tracer itself)")
+    app.add_flag("-a,--all", command.all,
+                 "every process on every CPU (not the tracer itself); with --comm, --cgroup or "
+                 "--container, every one that fits")
         ->group("What to record");
     app.add_flag("--tree", command.tree,
                  "children too, also those born later (default with -- COMMAND: always)")
@@ -91,20 +74,25 @@ void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
            "wait for probes that no file has yet (default with -a, --tree and -- COMMAND; with "
            "--pid alone such a probe is an error)")
         ->group("What to record");
+    add_pack_options(app, texts.packs);
     add_debuginfod(app, command.debuginfod)->group("What to record");
     app.add_flag("--no-sched", texts.no_sched,
                  "no switches and wakeups (default: recorded); births and deaths always are")
         ->group("What to record");
+    app.add_flag("--no-rings", texts.no_rings,
+                 "not the events that OCaml 5 programs and those with our library write to rings "
+                 "of their own (default: read where there are any; `tracer rings` lists them)")
+        ->group("What to record");
 }
 
 void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
-    app.add_option("-o,--output", command.output_path,
-                   "file to write, replaced if it exists; - is standard output "
-                   "(default: tracer-NAME-ID-DATE-TIME.fxt, never an existing one)")
+    add_output(app, command.output_path,
+               "file to write, replaced if it exists; - is standard output "
+               "(default: tracer-NAME-ID-DATE-TIME.fxt, never an existing one)")
         ->type_name("FILE")
         ->group("Output");
     app.add_option("--format", command.format_name,
-                   "fxt, eventlog or traw (default: by the suffix of FILE, fxt for -)")
+                   "fxt, eventlog, json or traw (default: by the suffix of FILE, fxt for -)")
         ->type_name("NAME")
         ->group("Output");
     app.add_option("-d,--duration", texts.duration,
@@ -112,8 +100,10 @@ void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts
                    "^C or when all targets have ended)")
         ->type_name("TIME")
         ->group("Output");
-    app.add_option("--max-size", texts.max_size,
-                   "stop when this much is written: bytes, or 64K, 10M, 1G (default: no limit)")
+    app.add_option(
+           "--max-size", texts.max_size,
+           "stop before more than this is written: bytes, or 64K, 10M, 1G (default: no limit); "
+           "what was recorded by then but finds no room is counted")
         ->type_name("SIZE")
         ->group("Output");
 }
@@ -150,8 +140,10 @@ Error with_option(Error error, const char* option) {
     return std::move(error).within(option);
 }
 
-Status take_texts(const RecordTexts& texts, RecordCommand& command) {
-    for (const std::string& text : texts.ids) {
+// Of --pid, for a command that has both kinds of ids.
+template <typename SomeCommand>
+Status take_ids(const std::vector<std::string>& texts, SomeCommand& command) {
+    for (const std::string& text : texts) {
         if (text.find('@') != std::string::npos) {
             auto id = parse_namespaced_id(text);
             if (!id) return tl::unexpected(with_option(std::move(id).error(), "--pid"));
@@ -162,6 +154,11 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
         if (!ids) return tl::unexpected(with_option(std::move(ids).error(), "--pid"));
         command.ids.insert(command.ids.end(), ids->begin(), ids->end());
     }
+    return {};
+}
+
+Status take_texts(const RecordTexts& texts, RecordCommand& command) {
+    TR_TRY(take_ids(texts.ids, command));
     if (texts.duration) {
         auto duration = parse_duration(*texts.duration);
         if (!duration) return tl::unexpected(with_option(std::move(duration).error(), "-d"));
@@ -177,8 +174,10 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
         if (!buffer) return tl::unexpected(with_option(std::move(buffer).error(), "--buffer"));
         command.buffer = *buffer;
     }
+    TR_ASSIGN(command.packs, take_pack_options(texts.packs));
     command.real_time = !texts.no_rt;
     command.sched = !texts.no_sched;
+    command.rings = !texts.no_rings;
     command.tree = command.tree || !command.command.empty();
     return {};
 }
@@ -189,11 +188,6 @@ Status check_record(const RecordCommand& command) {
     if (!has_ids && !has_selection && !command.all && command.command.empty()) {
         return fail(ErrorCode::usage, "nothing to record",
                     "tracer --pid N, tracer -a, or tracer -- COMMAND; tracer --help shows more");
-    }
-    if (has_selection && command.all) {
-        return fail(ErrorCode::usage,
-                    "--comm, --cgroup and --container exclude -a, which records every process",
-                    "leave one of them out");
     }
     if (has_ids && command.all) {
         return fail(ErrorCode::usage, "--pid and -a exclude each other: -a records every process",
@@ -207,41 +201,6 @@ Status check_record(const RecordCommand& command) {
         return fail(ErrorCode::usage, "-q and -v exclude each other");
     }
     return {};
-}
-
-// The first word that no option takes.
-tl::unexpected<Error> unexpected_word(const CLI::App& app) {
-    const std::vector<std::string> words = app.remaining();
-    const std::string word = words.empty() ? std::string() : words.front();
-    std::string hint = fmt::format("`{} --help` lists the options", app.get_name());
-    if (!word.starts_with('-') && app.get_name() == kProgramName) {
-        hint = fmt::format(
-            "a program to start stands behind --: tracer -- {}; commands are list, explain, "
-            "doctor, "
-            "convert",
-            word);
-    }
-    return fail(ErrorCode::usage, fmt::format("unexpected \"{}\"", word), hint);
-}
-
-// Runs CLI11 over the words; its exceptions end here. A text to print, if that is all there is to
-// do.
-Result<std::optional<PrintCommand>> parse_words(CLI::App& app, std::vector<std::string> words) {
-    // CLI11 takes them last first.
-    std::ranges::reverse(words);
-    try {
-        app.parse(std::move(words));
-    } catch (const CLI::CallForHelp&) {
-        return PrintCommand{app.help()};
-    } catch (const CLI::CallForVersion& version) {
-        return PrintCommand{fmt::format("{}\n", version.what())};
-    } catch (const CLI::ExtrasError&) {
-        return unexpected_word(app);
-    } catch (const CLI::ParseError& error) {
-        return fail(ErrorCode::usage, error.what(),
-                    fmt::format("`{} --help` lists the options", app.get_name()));
-    }
-    return std::nullopt;
 }
 
 Result<Command> parse_record(std::vector<std::string> words, std::vector<std::string> program) {
@@ -261,6 +220,8 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
     command.command = std::move(program);
     TR_TRY(take_texts(texts, command));
     TR_TRY(check_record(command));
+    // Of every process those that fit, which is what a selection is of anyway.
+    if (!command.selection.is_empty()) command.all = false;
     return command;
 }
 
@@ -275,22 +236,28 @@ Result<Command> parse_list(std::vector<std::string> words) {
     std::vector<std::string> rest;
     CLI::App app(std::string{kListHelp});
     set_up(app, "tracer list");
-    add_repeatable(app, "-p,--pid", ids, "only files that these processes have mapped")
+    add_repeatable(app, "-p,--pid", ids,
+                   "only files that these processes have mapped; 7@1234: the one that calls itself "
+                   "7 in the pid namespace of process 1234")
         ->type_name("ID[,ID]");
-    app.add_option("what", rest,
-                   "a FILE to look into, then a PATTERN with * and ? that a whole line, a "
-                   "provider:name or a name must fit (default: all of every running program)")
-        ->type_name("[FILE] [PATTERN]")
-        ->expected(0, 2);
+    std::string first;
+    std::string second;
+    // CLI11 fills positionals from the left: a PATTERN alone arrives as the first.
+    app.add_option("FILE", first, "a file to look into (default: all of every running program)")
+        ->type_name("");
+    app.add_option("PATTERN", second,
+                   "with * and ?, what a whole line, a provider:name or a name must fit; also "
+                   "without FILE")
+        ->type_name("");
     app.add_flag("--json", command.json, "one line of JSON a probe");
     add_debuginfod(app, command.debuginfod);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
-    for (const std::string& text : ids) {
-        TR_ASSIGN(const auto parsed, parse_ids(text));
-        command.ids.insert(command.ids.end(), parsed.begin(), parsed.end());
+    TR_TRY(take_ids(ids, command));
+    for (const std::string& word : {first, second}) {
+        if (!word.empty()) rest.push_back(word);
     }
-    if (!rest.empty() && command.ids.empty() && (rest.size() == 2 || is_file(rest.front()))) {
+    if (!rest.empty() && ids.empty() && (rest.size() == 2 || is_file(rest.front()))) {
         command.file = rest.front();
         rest.erase(rest.begin());
     }
@@ -308,22 +275,19 @@ Result<Command> parse_explain(std::vector<std::string> words, std::vector<std::s
     CLI::App app(std::string{kExplainHelp});
     set_up(app, "tracer explain");
     add_repeatable(app, "-e,--event", command.probes, "a probe, repeatable")->type_name("PROBE");
-    add_repeatable(app, "-p,--pid", ids, "look in what these processes have mapped")
+    add_repeatable(app, "-p,--pid", ids, "look in what these processes have mapped (also 7@1234)")
         ->type_name("ID[,ID]");
     app.add_flag("--json", command.json, "one line of JSON");
     add_debuginfod(app, command.debuginfod);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
-    for (const std::string& text : ids) {
-        TR_ASSIGN(const auto parsed, parse_ids(text));
-        command.ids.insert(command.ids.end(), parsed.begin(), parsed.end());
-    }
+    TR_TRY(take_ids(ids, command));
     command.command = std::move(program);
     if (command.probes.empty()) {
         return fail(ErrorCode::usage, "explain: no probe to explain",
                     "tracer explain -e 'u:/usr/bin/app:main'");
     }
-    if (!command.ids.empty() && !command.command.empty()) {
+    if (!ids.empty() && !command.command.empty()) {
         return fail(ErrorCode::usage, "--pid and -- COMMAND exclude each other");
     }
     return command;
@@ -343,19 +307,23 @@ Result<Command> parse_convert(std::vector<std::string> words) {
     ConvertCommand command;
     CLI::App app(std::string{kConvertHelp});
     set_up(app, "tracer convert");
-    app.add_option("input", command.input_path, "the capture to read")
-        ->type_name("IN.traw")
+    std::string ocaml;
+    app.add_option("input", command.input_path,
+                   "what to read: a raw capture, or the rings of a process (PID.events)")
+        ->type_name("IN")
         ->required();
-    app.add_option("-o,--output", command.output_path,
-                   "file to write, replaced if it exists; - is standard output")
+    add_ocaml_option(app, ocaml);
+    add_output(app, command.output_path,
+               "file to write, replaced if it exists; - is standard output")
         ->type_name("FILE")
         ->required();
     app.add_option("--format", command.format_name,
-                   "fxt or eventlog (default: by the suffix of FILE, fxt for -)")
+                   "fxt, eventlog or json (default: by the suffix of FILE, fxt for -)")
         ->type_name("NAME");
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
+    TR_ASSIGN(command.ocaml, take_ocaml_version(ocaml));
     return command;
 }
 
@@ -367,14 +335,19 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
     const bool has_split = split != arguments.end();
     std::vector<std::string> program(has_split ? split + 1 : split, arguments.end());
     const std::string first = words.empty() ? std::string() : words.front();
-    if (first == "list" || first == "doctor" || first == "convert") {
+    if (first == "list" || first == "doctor" || first == "convert" || first == "packs" ||
+        first == "pack" || first == "gc-stats" || first == "rings") {
         words.erase(words.begin());
         if (has_split) {
             return fail(ErrorCode::usage, fmt::format("{} starts no command", first),
                         "leave out \"--\"");
         }
         if (first == "list") return parse_list(std::move(words));
+        if (first == "rings") return parse_rings(std::move(words));
+        if (first == "gc-stats") return parse_gc_stats(std::move(words));
         if (first == "doctor") return parse_doctor(std::move(words));
+        if (first == "packs") return parse_packs(std::move(words));
+        if (first == "pack") return parse_pack_author(std::move(words));
         return parse_convert(std::move(words));
     }
     if (first == "explain") {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "packs/pack_plan.h"
 #include "session/buffer_size.h"
 #include "session/selection.h"
 #include "session/targets.h"
 #include "tracer/base/result.h"
+#include "tracer/ring/ocaml_versions.h"
 
 #include <chrono>
 #include <cstdint>
@@ -23,6 +25,12 @@ struct Verbosity {
     bool json = false;
 };
 
+// Which packs are used, and those of the user's beside ours.
+struct PackOptions {
+    PackRequest request;
+    std::vector<std::string> files;  // --pack
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -32,14 +40,16 @@ struct RecordCommand {
     bool wait = false;                 // for probes that no file has yet, also with --pid alone
     std::vector<std::string> command;  // after "--"
     std::vector<std::string> probes;   // -e texts
-    std::string output_path;           // empty: the default name
-    std::string format_name;           // empty: by the suffix
+    PackOptions packs;
+    std::string output_path;  // empty: the default name
+    std::string format_name;  // empty: by the suffix
     std::optional<std::chrono::nanoseconds> duration;
     uint64_t bytes_max = 0;  // 0: no limit
     std::optional<BufferRequest> buffer;
     uint32_t drain_percent = 50;
     bool real_time = true;
     bool sched = true;
+    bool rings = true;  // of programs that write events to rings they share
     bool force_perf_links = false;
     bool fast_sites = false;  // probes on 5-byte nops
     bool debuginfod = false;
@@ -53,6 +63,7 @@ struct RecordCommand {
 
 struct ListCommand {
     std::vector<uint32_t> ids;
+    std::vector<NamespacedId> namespaced_ids;
     std::string file;
     std::string pattern;  // empty: everything
     bool json = false;
@@ -61,10 +72,29 @@ struct ListCommand {
 
 struct ExplainCommand {
     std::vector<uint32_t> ids;
+    std::vector<NamespacedId> namespaced_ids;
     std::vector<std::string> command;  // after "--"
     std::vector<std::string> probes;   // -e texts
     bool json = false;
     bool debuginfod = false;
+};
+
+// `tracer packs`: which there are, what is in one, what it would do to processes.
+struct PacksCommand {
+    std::string name;           // empty: all
+    std::vector<uint32_t> ids;  // only with a name
+    PackOptions options;
+    bool json = false;
+    bool debuginfod = false;
+};
+
+// `tracer pack check` and `tracer pack template`, for authors.
+struct PackCheckCommand {
+    std::vector<std::string> files;
+    bool json = false;
+};
+struct PackTemplateCommand {
+    std::string name;
 };
 
 struct DoctorCommand {
@@ -73,9 +103,21 @@ struct DoctorCommand {
 
 struct ConvertCommand {
     std::string input_path;
+    ring::OcamlVersions ocaml;  // of a file of rings
     std::string output_path;
     std::string format_name;
     Verbosity verbosity;
+};
+
+// `tracer rings`
+struct RingsCommand {
+    bool json = false;
+};
+
+struct GcStatsCommand {
+    std::string input_path;
+    ring::OcamlVersions ocaml;
+    bool json = false;
 };
 
 // --help and --version.
@@ -86,8 +128,13 @@ struct PrintCommand {
 using Command = std::variant<RecordCommand,
                              ListCommand,
                              ExplainCommand,
+                             PacksCommand,
+                             PackCheckCommand,
+                             PackTemplateCommand,
                              DoctorCommand,
                              ConvertCommand,
+                             GcStatsCommand,
+                             RingsCommand,
                              PrintCommand>;
 
 // `arguments` without the program's name. Wrong input is a usage error that names the option.

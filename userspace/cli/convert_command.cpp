@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tracer convert IN.traw -o OUT.fxt`: a capture through session/convert.h, with a progress line on
-// a terminal.
+// a terminal; a file of rings through session/ring_trace.h.
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "session/convert.h"
 #include "session/human.h"
 #include "session/output_file.h"
+#include "session/ring_trace.h"
 #include "session/status_line.h"
 
 #include <csignal>
+#include <memory>
+#include <optional>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -50,18 +53,22 @@ private:
     uint64_t next_ = 0;
 };
 
-}  // namespace
+// A file of rings, or what is to be read as a capture.
+Result<std::optional<ring::Cursor>> open_rings(const ConvertCommand& command) {
+    auto cursor = ring::Cursor::open_file(command.input_path, {.versions = command.ocaml});
+    if (cursor) return std::optional(std::move(*cursor));
+    const bool is_named_so = command.input_path.ends_with(".events");
+    if (is_named_so) return tl::unexpected(std::move(cursor).error());
+    return std::nullopt;
+}
 
-Result<int> run_convert(const ConvertCommand& command) {
-    TR_ASSIGN(const OutputTarget target, choose_output(command.output_path, command.format_name));
-    if (target.format == nullptr) {
-        return fail(ErrorCode::usage, "convert writes traces, not raw captures",
-                    "give -o a name that ends in .fxt or .eventlog");
+Result<RecordingResult> convert(const ConvertCommand& command,
+                                ring::Cursor* rings,
+                                const Format& format,
+                                std::unique_ptr<ByteSink> sink) {
+    if (rings != nullptr) {
+        return convert_rings({.input_path = command.input_path}, *rings, format, std::move(sink));
     }
-    TR_TRY(check_paths(command.input_path, target.path));
-    // A closed reader is an error of the sink, not the end of the process.
-    std::signal(SIGPIPE, SIG_IGN);
-    TR_ASSIGN(auto sink, open_output_sink(target.path, false));
     StatusLine line(stderr);
     Progress progress(line);
     ConvertOptions options{.input_path = command.input_path, .on_progress = {}};
@@ -70,8 +77,25 @@ Result<int> run_convert(const ConvertCommand& command) {
             progress.show(done, total);
         };
     }
-    auto result = convert_capture(options, *target.format, std::move(sink));
+    auto result = convert_capture(options, format, std::move(sink));
     line.clear();
+    return result;
+}
+
+}  // namespace
+
+Result<int> run_convert(const ConvertCommand& command) {
+    TR_ASSIGN(const OutputTarget target, choose_output(command.output_path, command.format_name));
+    if (target.format == nullptr) {
+        return fail(ErrorCode::usage, "convert writes traces, not raw captures",
+                    "give -o a name that ends in .fxt, .eventlog or .json");
+    }
+    TR_TRY(check_paths(command.input_path, target.path));
+    TR_ASSIGN(auto rings, open_rings(command));
+    // A closed reader is an error of the sink, not the end of the process.
+    std::signal(SIGPIPE, SIG_IGN);
+    TR_ASSIGN(auto sink, open_output_sink(target.path, false));
+    auto result = convert(command, rings ? &*rings : nullptr, *target.format, std::move(sink));
     if (!result) {
         // Nothing was converted: the file is empty.
         remove_output(target.path);

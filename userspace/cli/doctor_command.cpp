@@ -5,6 +5,7 @@
 #include "cli/doctor_checks.h"
 #include "cli/kernel_side.h"
 #include "cli/print.h"
+#include "cli/privilege.h"
 #include "session/human.h"
 
 #include <cstdio>
@@ -14,7 +15,8 @@ namespace tracer {
 Result<int> run_doctor(const DoctorCommand& command) {
     const Privilege privilege = read_privilege();
     std::vector<FeatureCheck> checks = check_machine(privilege);
-    if (privilege.can_trace()) {
+    // Without rights or types everything there would be missing for that reason, which is said.
+    if (privilege.can_trace() && check_kernel_types()) {
         const auto kernel = check_kernel_side();
         checks.insert(checks.end(), kernel.begin(), kernel.end());
     }

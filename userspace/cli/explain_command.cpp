@@ -28,8 +28,9 @@ Result<TargetFiles> files_to_explain(const ExplainCommand& command,
         return TargetFiles::of_program(command.command.front(),
                                        SearchEnvironment::of_this_process());
     }
-    if (!command.ids.empty()) {
-        TR_ASSIGN(const auto targets, resolve_targets({.ids = command.ids}));
+    if (!command.ids.empty() || !command.namespaced_ids.empty()) {
+        TR_ASSIGN(const auto targets,
+                  resolve_targets({.ids = command.ids, .namespaced_ids = command.namespaced_ids}));
         std::vector<pid_t> pids;
         for (const uint32_t pid : targets.processes()) pids.push_back(static_cast<pid_t>(pid));
         return TargetFiles::of_processes(pids);
@@ -37,17 +38,15 @@ Result<TargetFiles> files_to_explain(const ExplainCommand& command,
     const auto names_a_file = [](const ProbeSpec& spec) {
         return spec.kind == ProbeKind::tracepoint || spec.path.find('/') != std::string::npos;
     };
-    const auto has_files = [&](const EventSpec& event) {
-        return names_a_file(event.begin) && (!event.end || names_a_file(*event.end)) &&
-               std::ranges::all_of(event.until, names_a_file);
-    };
+    const auto has_files = [&](const EventSpec& event) { return event.all(names_a_file); };
     if (std::ranges::all_of(events, has_files)) return TargetFiles();
     return TargetFiles::of_system();
 }
 
 std::string handler_name(const ExplainedSite& site) {
     if (site.file.empty()) return "tracepoint";
-    return fmt::format("{}, {}", site.is_return ? "at return" : "at entry",
+    return fmt::format("{}{}{}, {}", site.part, site.part.empty() ? "" : ": ",
+                       site.is_return ? "at return" : "at entry",
                        site.is_sleepable ? "sleepable" : "not sleepable");
 }
 
@@ -79,9 +78,13 @@ void print_site(const ExplainedSite& site) {
 void print_text(const Explanation& explanation) {
     size_t sites = 0;
     for (const auto& probe : explanation.probes) {
-        put_text(stdout, fmt::format("{}\n  {} {}:{}, {} site{}\n", probe.spec,
-                                     probe.is_span ? "span" : "event", probe.category, probe.name,
-                                     probe.sites.size(), probe.sites.size() == 1 ? "" : "s"));
+        put_text(stdout, fmt::format("{}\n  {} {}:{}, {} site{}\n", probe.spec, probe.meaning,
+                                     probe.category, probe.name, probe.sites.size(),
+                                     probe.sites.size() == 1 ? "" : "s"));
+        if (!probe.line.empty()) put_text(stdout, fmt::format("  on the line {}\n", probe.line));
+        for (const auto& raise : probe.raises) {
+            put_text(stdout, fmt::format("  raises the semaphore in {}\n", raise));
+        }
         for (const auto& site : probe.sites) print_site(site);
         sites += probe.sites.size();
     }
@@ -105,6 +108,7 @@ Json json_of(const ExplainedSite& site) {
             {"symbol", site.symbol},
             {"instruction", site.instruction},
             {"class", instruction_class_name(site.kind)},
+            {"part", site.part},
             {"return", site.is_return},
             {"sleepable", site.is_sleepable},
             {"semaphore_offset", site.semaphore_offset},
@@ -122,6 +126,9 @@ void print_json(const Explanation& explanation) {
                           {"category", probe.category},
                           {"name", probe.name},
                           {"span", probe.is_span},
+                          {"meaning", probe.meaning},
+                          {"line", probe.line},
+                          {"raises", probe.raises},
                           {"sites", std::move(sites)}});
     }
     const Json all = {{"probes", std::move(probes)}, {"warnings", explanation.warnings}};
@@ -134,7 +141,10 @@ Result<int> run_explain(const ExplainCommand& command) {
     TR_ASSIGN(const auto events, parse_probes(command.probes));
     TR_ASSIGN(const auto files, files_to_explain(command, events));
     const DebugFileSearch debug_files{.use_debuginfod = command.debuginfod};
-    TR_ASSIGN(const auto plan, plan_probes_in(events, files, {.debug_files = debug_files}));
+    const bool has_no_ids = command.ids.empty() && command.namespaced_ids.empty();
+    TR_ASSIGN(const auto plan,
+              plan_probes_in(events, files,
+                             {.debug_files = debug_files, .are_libraries_shared = has_no_ids}));
     TR_ASSIGN(const auto explanation, explain_plan(plan, debug_files));
     if (command.json) {
         print_json(explanation);

@@ -10,7 +10,7 @@ namespace tracer {
 inline constexpr std::string_view kRecordHelp =
     R"(Records what processes do, as they run, into a trace for https://ui.perfetto.dev
 
-  sudo tracer --pid 1234                       until ^C or its end
+  sudo tracer --pid 1234                       until ^C or its end; what its runtime does too
   sudo tracer --pid 1234 -e 'usdt:postgresql:query__*'
   sudo tracer --pid 1234 --tree -d 10s -e 'span:/usr/bin/app:handle_request(arg0:str)'
   sudo tracer --pid 1234 -e 'usdt:app:req__begin(key=arg0, url=arg1:str) ~~
@@ -18,29 +18,37 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer -a -d 10s -o system.fxt          every process on every CPU
   sudo tracer --container web --comm 'nginx*' -e 'usdt:*:*'
   sudo tracer -- python3.11 app.py             a program from its first instruction
+  sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
 
 Other commands (each has its own --help):
   tracer list       what can be probed, as -e takes it
   tracer explain    what probes would attach to, and what a hit costs
+  tracer packs      which runtimes and services are recognised, and what is recorded of them
+  tracer pack       check and begin packs of your own
   tracer doctor     whether this machine can trace, and what mends it
-  tracer convert    a raw capture (.traw) to a trace
+  tracer convert    a raw capture (.traw), or rings of OCaml 5 (.events), to a trace
+  tracer rings      which programs write events to rings that they share
+  tracer gc-stats   what garbage collection cost an OCaml 5 program
 
 Probes:
   usdt:[PATH:]provider:name     a static probe of a program or library
   u:PATH:symbol[+off]           a function's entry        ur:PATH:symbol   its return
   u:PATH:0x4011d0               an address of the file, for stripped ones
+  calls:PATH:symbol             each instruction of the file that calls or jumps to the function
   span:PATH:symbol              both as one slice         t:category:name  a kernel tracepoint
   (returns of Go, C++ and Rust functions are caught on their ret instructions)
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
-  BEGIN ~~ END [until OTHER, ...]  a span from one probe to another, matched by thread, or by
-  the argument called key (in one process) or shared_key (among all)
+  BEGIN [or BEGIN ...] ~~ END [until OTHER, ...]  a span from one probe to another, matched by
+  thread, or by the argument called key (in one process) or shared_key (among all); as many wildcards in both
+  names: a span each, usdt:app:*__entry ~~ usdt:app:*__return
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
   (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk
   structures, count text, name values, and name a function's parameters where debug
-  information knows them
+  information knows them; *(arg1+8):str/type shows a C++ type_info's name demangled; of
+  functions also *(%r13+8) a register, *(&pages):u64 a variable, arg2*8:u64 words in bytes
   Files that are run later (exec, dlopen, an update) get their probes when they are mapped; the
   trace says so, and how long it took ("probes armed").
 
@@ -51,6 +59,15 @@ What may follow a probe, decided in the kernel before anything is recorded:
   sample 1/N        the first of every N hits on each CPU; one_of=N in each event
   rate N/s          at most N hits a second, over all CPUs
   as "NAME"         -e 'usdt:app:query(q=arg0:str) as "query {q}"'
+What a hit is, when it is no event on its thread's track:
+  track "LINE"      on a line beside the thread     -e 'span:app:draw(n=arg0) track "layer {n}"'
+  counter           its numbers, as a graph         -e 'usdt:app:pool(free=arg0, used=arg1) counter'
+  state "LINE"      until the next hit              -e 'usdt:app:phase(p=arg0:str) state "phase" as "{p}"'
+  names thread      (or process) a name             -e 'usdt:app:job(n=arg0:str) names thread'
+And runtime WORD says what an event of a runtime with threads of its own is (run, gc, create,
+wakeup, label, message, marker), for the eventlog; raise PROVIDER:NAME raises the semaphore of
+another probe of the file too, without its events.
+A pair's (frame_key=arg0) on both sides tells a thread's frames apart; those left inside are ended.
 )";
 
 inline constexpr std::string_view kRecordFooter =
@@ -66,8 +83,9 @@ inline constexpr std::string_view kListHelp =
   tracer list /usr/lib/postgresql/15/bin/postgres 'query*'
   tracer list 't:sched:*'                      the kernel's tracepoints
 
-Behind '#' stands what else is known: the name in the source, the number of sites, a semaphore; it
-goes with the line. The PATTERN is also compared with names in the source ('ns::Class::*').
+Behind '#' stands what else is known: the name in the source, with a PATTERN and debug information
+the parameters as arguments take them (arg:NAME), the number of sites, a semaphore, and the
+processes that run the file, by both ids where one is in a pid namespace; it goes with the line. The PATTERN is also compared with names in the source ('ns::Class::*').
 
 Types are those of the program's notes, which know no text: where an argument is the address of
 some (char *), write arg1:str instead of arg1:u64.
@@ -85,6 +103,41 @@ compare places by them. A place that is single-stepped costs 16 times as much; o
 further (+off) does not. Needs no root for files that you may read.
 )";
 
+inline constexpr std::string_view kPacksHelp =
+    R"(Prints which runtimes and services are recognised, and what is recorded of them
+
+  tracer packs                                 a line each
+  tracer packs python                          its probes, by level, and what each level costs
+  sudo tracer packs python --pid 1234          what would be armed, what not and why
+
+Attaches nothing. When recording, packs are on: --no-packs, --packs NAME,..., --level and --pack
+choose among them.
+)";
+
+inline constexpr std::string_view kPackAuthorHelp =
+    R"(For authors of packs
+
+  tracer pack template redis > redis.toml      a pack with comments to begin with
+  tracer pack check redis.toml                 every fault with its place; exit status 4 if any
+  sudo tracer --pid 1234 --pack redis.toml     tries it
+
+A pack in ~/.config/tracer/packs is used without --pack.
+)";
+
+inline constexpr std::string_view kPackCheckHelp =
+    R"(Checks pack files: words, texts of probes, versions, levels
+
+  tracer pack check redis.toml
+
+Exit status 4 if one of them is wrong; advice alone is none.
+)";
+
+inline constexpr std::string_view kPackTemplateHelp =
+    R"(Prints a pack with comments to begin with
+
+  tracer pack template redis > redis.toml
+)";
+
 inline constexpr std::string_view kDoctorHelp =
     R"(Checks whether this machine can trace; prints the one command that mends what is missing
 
@@ -93,10 +146,30 @@ inline constexpr std::string_view kDoctorHelp =
 Exit status 3 if tracing is impossible.
 )";
 
+inline constexpr std::string_view kRingsHelp =
+    R"(Lists the programs that write events to rings they share, as OCaml 5 and our library do
+
+  tracer rings                    those whose mappings you may read: as root, all
+  sudo tracer --pid 1234          records a program's beside what the kernel sees of it
+  tracer convert 1234.events -o gc.fxt
+)";
+
+inline constexpr std::string_view kGcStatsHelp =
+    R"(Prints what garbage collection cost each domain of an OCaml 5 program; needs no root
+
+  OCAML_RUNTIME_EVENTS_START=1 OCAML_RUNTIME_EVENTS_PRESERVE=1 ./app
+  tracer gc-stats 1234.events
+
+working and waiting are the time in the collector, at barriers for other domains or not; pauses are
+whole runs of it. Time in which events were overwritten is left out, and the first line says so.
+)";
+
 inline constexpr std::string_view kConvertHelp =
-    R"(Makes a trace of a raw capture; needs no root
+    R"(Makes a trace of a raw capture, or of the rings of an OCaml 5 program; needs no root
 
   tracer convert recording.traw -o recording.fxt
+  tracer convert 1234.events -o gc.fxt         a file that OCAML_RUNTIME_EVENTS_START=1 and
+                                               OCAML_RUNTIME_EVENTS_PRESERVE=1 left
 )";
 
 }  // namespace tracer

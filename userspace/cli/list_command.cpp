@@ -11,13 +11,16 @@
 #include "probe/target_files.h"
 #include "probe/wildcard.h"
 #include "session/human.h"
+#include "session/targets.h"
 #include "symbol/elf_file.h"
 #include "symbol/tracefs.h"
 #include "symbol/usdt_notes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -30,23 +33,85 @@ namespace {
 
 constexpr std::string_view kTracepoints = "t:";
 
-void print_probe(const ListedProbe& probe, bool json) {
-    if (!json) {
-        put_text(stdout, annotated_line(probe) + "\n");
+// Who runs a file, by the ids here and, where they differ, in their own pid namespaces. Looked up
+// once a file, whose probes come one after the other.
+class Runners {
+public:
+    struct Process {
+        pid_t pid = 0;
+        uint32_t own_id = 0;  // 0: not known
+    };
+
+    const std::vector<Process>& of(const ListedProbe& probe) {
+        if (probe.runners.data() == pids_.data() && probe.runners.size() == pids_.size()) {
+            return processes_;
+        }
+        pids_ = probe.runners;
+        processes_.clear();
+        for (const pid_t pid : pids_) {
+            processes_.push_back({pid, id_in_own_namespace(static_cast<uint32_t>(pid))});
+        }
+        return processes_;
+    }
+
+private:
+    std::span<const pid_t> pids_;
+    std::vector<Process> processes_;
+};
+
+// "processes 12, 34 (7 in its pid namespace) and 5 more". Of the one process that was asked for
+// only what is not known yet.
+std::string runners_text(const std::vector<Runners::Process>& processes, bool is_one_known) {
+    constexpr size_t kShownMax = 3;
+    const auto is_elsewhere = [](const Runners::Process& process) {
+        return process.own_id != 0 && process.own_id != static_cast<uint32_t>(process.pid);
+    };
+    if (processes.empty() || (is_one_known && !is_elsewhere(processes.front()))) return {};
+    std::string text = processes.size() == 1 ? "process " : "processes ";
+    for (size_t i = 0; i < std::min(processes.size(), kShownMax); ++i) {
+        if (i != 0) text += i + 1 == processes.size() ? " and " : ", ";
+        text += std::to_string(processes[i].pid);
+        if (is_elsewhere(processes[i])) {
+            text += fmt::format(" ({} in its pid namespace)", processes[i].own_id);
+        }
+    }
+    if (processes.size() > kShownMax) {
+        text += fmt::format(" and {} more", processes.size() - kShownMax);
+    }
+    return text;
+}
+
+void print_probe(const ListedProbe& probe,
+                 const std::vector<Runners::Process>& runners,
+                 const ListCommand& command) {
+    const size_t asked_for = command.ids.size() + command.namespaced_ids.size();
+    if (!command.json) {
+        const std::string text = runners_text(runners, asked_for == 1);
+        put_text(stdout, printable(annotated_line(probe, text)) + "\n");
         return;
     }
     using Json = nlohmann::ordered_json;
+    Json processes = Json::array();
+    for (const Runners::Process& process : runners) {
+        processes.push_back({{"pid", process.pid}, {"own_pid", process.own_id}});
+    }
     const Json row = {{"probe", probe.line},
                       {"sites", probe.site_count},
                       {"semaphore", probe.has_semaphore},
                       {"demangled", probe.demangled},
-                      {"remark", probe.remark}};
+                      {"parameters", probe.parameters},
+                      {"remark", probe.remark},
+                      {"processes", std::move(processes)}};
     put_text(stdout, row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<TargetFiles> files_to_list(const ListCommand& command) {
-    if (!command.ids.empty()) {
-        const std::vector<pid_t> pids(command.ids.begin(), command.ids.end());
+    if (!command.ids.empty() || !command.namespaced_ids.empty()) {
+        std::vector<pid_t> pids(command.ids.begin(), command.ids.end());
+        for (const NamespacedId& id : command.namespaced_ids) {
+            TR_ASSIGN(const uint32_t pid, find_in_namespace(id));
+            pids.push_back(static_cast<pid_t>(pid));
+        }
         auto files = TargetFiles::of_processes(pids);
         if (!files && files.error().code == ErrorCode::permission && files.error().hint.empty()) {
             files.error().hint = "sudo tracer list ... : it belongs to another user";
@@ -124,8 +189,9 @@ ListOptions list_options(std::string_view pattern, bool use_debuginfod) {
 
 Result<int> run_list(const ListCommand& command) {
     size_t printed = 0;
+    Runners runners;
     const auto print = [&](const ListedProbe& probe) {
-        print_probe(probe, command.json);
+        print_probe(probe, runners.of(probe), command);
         printed += 1;
     };
     std::string searched;

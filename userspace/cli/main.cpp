@@ -24,11 +24,26 @@ struct RunCommand {
     tracer::Result<int> operator()(const tracer::ExplainCommand& command) const {
         return tracer::run_explain(command);
     }
+    tracer::Result<int> operator()(const tracer::PacksCommand& command) const {
+        return tracer::run_packs(command);
+    }
+    tracer::Result<int> operator()(const tracer::PackCheckCommand& command) const {
+        return tracer::run_pack_check(command);
+    }
+    tracer::Result<int> operator()(const tracer::PackTemplateCommand& command) const {
+        return tracer::run_pack_template(command);
+    }
     tracer::Result<int> operator()(const tracer::DoctorCommand& command) const {
         return tracer::run_doctor(command);
     }
     tracer::Result<int> operator()(const tracer::ConvertCommand& command) const {
         return tracer::run_convert(command);
+    }
+    tracer::Result<int> operator()(const tracer::RingsCommand& command) const {
+        return tracer::run_rings(command);
+    }
+    tracer::Result<int> operator()(const tracer::GcStatsCommand& command) const {
+        return tracer::run_gc_stats(command);
     }
     tracer::Result<int> operator()(const tracer::PrintCommand& command) const {
         std::fputs(command.text.c_str(), stdout);

@@ -5,12 +5,15 @@
 // it. Called by record_command.cpp and explain_command.cpp.
 #include "cli/probe_plan.h"
 
+#include "probe/kernel_recorder.h"
 #include "probe/probe_compiler.h"
 #include "probe/target_files.h"
 #include "symbol/library_search.h"
 #include "symbol/tracefs.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -53,6 +56,7 @@ std::vector<ProbeKind> kinds_of(const std::vector<EventSpec>& events) {
     std::vector<ProbeKind> kinds;
     for (const EventSpec& event : events) {
         kinds.push_back(event.begin.kind);
+        for (const ProbeSpec& other : event.other_begins) kinds.push_back(other.kind);
         if (event.end) kinds.push_back(event.end->kind);
         for (const ProbeSpec& until : event.until) kinds.push_back(until.kind);
     }
@@ -84,6 +88,8 @@ Result<std::vector<EventSpec>> parse_probes(const std::vector<std::string>& text
     std::vector<EventSpec> events;
     for (const std::string& text : texts) {
         TR_ASSIGN(EventSpec event, parse_event_spec(text));
+        // Named twice it is still recorded once.
+        if (std::ranges::find(events, event.text, &EventSpec::text) != events.end()) continue;
         events.push_back(std::move(event));
     }
     return events;
@@ -91,6 +97,30 @@ Result<std::vector<EventSpec>> parse_probes(const std::vector<std::string>& text
 
 bool are_of_files(const std::vector<EventSpec>& events) {
     return !std::ranges::all_of(kinds_of(events), is_tracepoint);
+}
+
+std::vector<uint32_t> only_processes(const RecordCommand& command,
+                                     const Targets& targets,
+                                     const Selection& selection) {
+    const bool may_grow =
+        command.all || command.tree || !command.command.empty() || !selection.is_empty();
+    std::vector<uint32_t> pids = may_grow ? std::vector<uint32_t>{} : targets.processes();
+    return pids.size() <= kOwnLinksMax ? pids : std::vector<uint32_t>{};
+}
+
+CompileOptions compile_options(const RecordCommand& command) {
+    CompileOptions options;
+    options.debug_files.use_debuginfod = command.debuginfod;
+    options.allow_nop5 = command.fast_sites;
+    // A container that is gone keeps its number: nothing fits it any more.
+    options.find_container = [known = std::map<std::string, uint64_t, std::less<>>()](
+                                 std::string_view name) mutable -> Result<uint64_t> {
+        if (const auto found = known.find(name); found != known.end()) return found->second;
+        TR_ASSIGN(const uint64_t id, find_container(name));
+        known.emplace(name, id);
+        return id;
+    };
+    return options;
 }
 
 Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
@@ -101,7 +131,7 @@ Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
         TR_ASSIGN(tracepoints, Tracefs::open());
         options.tracepoints = &*tracepoints;
     }
-    options.find_container = find_container;
+    if (!options.find_container) options.find_container = find_container;
     return compile_events(events, files, options);
 }
 
@@ -115,9 +145,11 @@ Result<PlannedProbes> plan_probes(const std::vector<EventSpec>& events,
     if (are_of_files(events)) {
         TR_ASSIGN(planned.files, files_of(command, targets, selection));
     }
-    CompileOptions options;
-    options.debug_files.use_debuginfod = command.debuginfod;
-    options.allow_nop5 = command.fast_sites;
+    CompileOptions options = compile_options(command);
+    options.are_libraries_shared = true;
+    if (!only_processes(command, targets, selection).empty()) {
+        options.process_files = &planned.files;
+    }
     if (can_wait && command.waits_for_probes()) options.missing = MissingSpec::wait;
     TR_ASSIGN(planned.plan, plan_probes_in(events, planned.files, options));
     return planned;

@@ -23,6 +23,16 @@ struct PlannedProbes {
     TargetFiles files;  // that were looked at
 };
 
+// The processes that are recorded, where these are all that there will be, and few: probes are put
+// into them alone. Else empty.
+[[nodiscard]] std::vector<uint32_t> only_processes(const RecordCommand& command,
+                                                   const Targets& targets,
+                                                   const Selection& selection);
+
+// What the command says about compiling, for the start and for files that are run later alike. The
+// containers that conditions name are looked up once.
+[[nodiscard]] CompileOptions compile_options(const RecordCommand& command);
+
 // Looks the probes up in `files`, and for tracepoints in tracefs, whatever `options` say of it.
 [[nodiscard]] Result<AttachPlan> plan_probes_in(const std::vector<EventSpec>& events,
                                                 const TargetFiles& files,

@@ -5,6 +5,7 @@
 // session/recording.h.
 #include "cli/commands.h"
 #include "cli/kernel_side.h"
+#include "cli/pack_preparation.h"
 #include "cli/print.h"
 #include "cli/privilege.h"
 #include "cli/probe_plan.h"
@@ -13,6 +14,7 @@
 #include "session/output_file.h"
 #include "session/recording.h"
 #include "session/status_line.h"
+#include "session/summary_packs.h"
 #include "session/targets.h"
 
 #include <algorithm>
@@ -58,7 +60,7 @@ SeenFiles stamps_of(const Files& files) {
 uint32_t late_programs_max(const AttachPlan& plan) {
     constexpr size_t kMin = 4096;
     constexpr size_t kMax = 32768;
-    return static_cast<uint32_t>(std::clamp(2 * plan.programs.size(), kMin, kMax));
+    return static_cast<uint32_t>(std::clamp(2 * plan.probes.size(), kMin, kMax));
 }
 
 // What a recording is made of before it runs, in the order it is made.
@@ -73,16 +75,18 @@ public:
 private:
     Status find_targets();
     Status plan();
+    void plan_packs_too();
     Status open_kernel();
     Status open_output();
     [[nodiscard]] RecordingDefinitions definitions() const;
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
-    void say_what_is_recorded() const;
+    void say_what_is_recorded(const std::vector<PackedFile>& packs) const;
 
     const RecordCommand& command_;
     const uint32_t own_pid_;
     std::vector<EventSpec> events_;
+    std::optional<PackPlanner> planner_;  // nullopt: without packs
     OutputTarget target_;
     std::optional<EndWatch> watch_;
     Targets targets_;
@@ -93,6 +97,7 @@ private:
     PlannedProbes planned_;
     SeenFiles seen_;
     SeenFiles named_;
+    PackStart packs_;
     std::optional<ProbeDefinition> armed_definition_;
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
@@ -102,6 +107,7 @@ private:
 Status Preparation::prepare() {
     TR_ASSIGN(target_, choose_output(command_.output_path, command_.format_name));
     TR_ASSIGN(events_, parse_probes(command_.probes));
+    TR_ASSIGN(planner_, make_pack_planner(command_));
     TR_TRY(find_targets());
     TR_TRY(check_privilege(read_privilege()));
     TR_TRY(check_pid_namespace(read_pid_namespace()));
@@ -130,7 +136,7 @@ Status Preparation::find_targets() {
 
 Status Preparation::plan() {
     // Watched before the files are collected: none can come between unseen.
-    if (are_of_files(events_)) {
+    if (are_of_files(events_) || planner_) {
         auto watch = MappingWatch::open();
         if (watch) mappings_ = std::move(*watch);
         if (!watch) {
@@ -143,11 +149,24 @@ Status Preparation::plan() {
         // At once: a name may lead to another file as soon as the recording has begun.
         seen_ = stamps_of(planned_.files.files());
         named_ = stamps_of(planned_.plan.files);
+    }
+    plan_packs_too();
+    if (mappings_) {
         const model::PointIndex index{static_cast<uint32_t>(planned_.plan.points.size())};
         planned_.plan.points.push_back(armed_point(index));
         armed_definition_ = armed_definition(index);
     }
     return {};
+}
+
+// Behind what the user named, which comes first wherever it matters.
+void Preparation::plan_packs_too() {
+    if (!planner_) return;
+    const PackStartRequest request = pack_start_request(command_, targets_, selection_, own_pid_);
+    packs_ = plan_packs(*planner_, request, planned_.plan);
+    for (std::string& warning : packs_.found.warnings) {
+        planned_.plan.warnings.push_back(std::move(warning));
+    }
 }
 
 Status Preparation::open_kernel() {
@@ -162,17 +181,20 @@ Status Preparation::open_kernel() {
                           .own_pid = own_pid_,
                           .force_perf_links = command_.force_perf_links,
                           .late_programs_max = mappings_ ? late_programs_max(planned_.plan) : 0};
-    const auto has_clauses = [](const ProbeSpec& spec) { return !spec.clauses.text.empty(); };
-    const auto is_gated = [&](const EventSpec& event) {
-        return has_clauses(event.begin) || (event.end && has_clauses(*event.end)) ||
-               std::ranges::any_of(event.until, has_clauses);
+    const auto is_gated = [](const EventSpec& event) {
+        return !event.all([](const ProbeSpec& spec) { return spec.clauses.text.empty(); });
     };
-    if (std::ranges::any_of(events_, is_gated)) {
+    // A span whose function is left by jumps to others needs a gate too (return_way.h).
+    constexpr uint32_t kLateJumpsMax = 256;
+    options.late_gates_max = std::min(options.late_programs_max, kLateJumpsMax);
+    if (std::ranges::any_of(events_, is_gated) || (planner_ && planner_->has_gates())) {
         options.late_gates_max = options.late_programs_max;
     }
     for (const Targets::Thread& thread : targets_.threads) options.tids.push_back(thread.tid);
+    options.only_pids = only_processes(command_, targets_, selection_);
     options.selection = selection_.rules();
     TR_ASSIGN(recorder_, open_kernel_side(planned_.plan, options));
+    planned_.plan.programs = {};  // several MB, in the kernel by now
     return {};
 }
 
@@ -210,6 +232,9 @@ RecordingDefinitions Preparation::definitions() const {
     definitions.pids = targets_.pids;
     if (child_) definitions.pids.push_back(child_->pid());
     for (const Targets::Thread& thread : targets_.threads) definitions.tids.push_back(thread.tid);
+    for (const ProcessTitle& title : packs_.found.titles) {
+        definitions.names.push_back({.pid = title.pid, .tid = 0, .name = title.name});
+    }
     definitions.follow_children = command_.tree;
     definitions.own_pid = own_pid_;
     definitions.host_name = host_name();
@@ -222,7 +247,13 @@ model::Recording Preparation::recording() const {
     model::Recording recording;
     const std::vector<uint32_t> pids = targets_.processes();
     const size_t processes = pids.size() + (child_ ? 1 : 0);
-    if (command_.all || command_.tree || !selection_.is_empty() || processes != 1) {
+    // A program whose runtime tells of its own threads is the recording's one process, whatever it
+    // starts: formats with words for them can say these of one only.
+    const bool has_runtime = std::ranges::any_of(planned_.plan.points, [](const model::Point& it) {
+        return it.role != model::PointRole::none;
+    });
+    const bool is_of_many = command_.tree && !has_runtime;
+    if (command_.all || is_of_many || !selection_.is_empty() || processes != 1) {
         recording.arguments = read_arguments(own_pid_);
     } else if (child_) {
         recording.pid = child_->pid();
@@ -245,9 +276,12 @@ model::Recording Preparation::recording() const {
 DiscoveryOptions Preparation::discovery_options() const {
     DiscoveryOptions options;
     options.events = events_;
+    options.compile = compile_options(command_);
     options.plan = planned_.plan;
     options.seen = seen_;
     options.named = named_;
+    options.packs = planner_ ? &*planner_ : nullptr;
+    options.packed = packs_.seen;
     for (const Targets::Thread& thread : targets_.threads) options.processes.push_back(thread.pid);
     options.selection = selection_;
     options.own_pid = own_pid_;
@@ -256,32 +290,50 @@ DiscoveryOptions Preparation::discovery_options() const {
     return options;
 }
 
-void Preparation::say_what_is_recorded() const {
+void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) const {
     for (const WaitingProbe& probe : planned_.plan.waiting) {
         put_text(stderr, fmt::format("tracer: waiting for {}: {}\n", probe.spec, probe.reason));
+    }
+    for (const std::string& line : selection_.waiting_lines()) {
+        put_text(stderr, fmt::format("tracer: {}\n", line));
+    }
+    for (const std::string& line : recognised_lines(packs)) {
+        put_text(stderr, fmt::format("tracer: {}\n", line));
     }
     size_t sites = planned_.plan.tracepoints.size();
     for (const AttachFile& file : planned_.plan.files) sites += file.sites.size();
     put_text(stderr,
              fmt::format("tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
-                         target_.path == "-" ? "standard output" : target_.path, sites,
+                         target_.path == "-" ? "standard output" : printable(target_.path), sites,
                          sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
 }
 
 Result<int> Preparation::run() {
     StatusLine line(stderr);
+    if (planner_ && !command_.verbosity.quiet) {
+        for (const auto& text : catalog_lines(planner_->catalog(), command_.verbosity.verbose)) {
+            put_text(stderr, fmt::format("tracer: {}\n", text));
+        }
+    }
     auto early_warnings = planned_.plan.warnings;
     if (!watch_warning_.empty()) early_warnings.push_back(watch_warning_);
     early_warnings.insert(early_warnings.end(), recorder_->warnings().begin(),
                           recorder_->warnings().end());
     RecordingOptions options;
     options.probes = planned_.plan.probes;
+    options.packs = packs_.found.files;
     options.targets = targets_;
     options.record_sched = command_.sched;
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
     options.mappings = mappings_.get();
     options.discovery = discovery_options();
+    options.rings.is_on = command_.rings;
+    options.rings.all = command_.all || !selection_.is_empty();
+    options.rings.pids = targets_.pids;
+    options.rings.follow_children = command_.tree;
+    options.rings.own_pid = own_pid_;
+    options.rings.real_time = command_.real_time;
     options.drain.real_time = command_.real_time;
     options.drain.share_percent = command_.drain_percent;
     options.drain.output_bytes_max = command_.bytes_max;
@@ -289,7 +341,7 @@ Result<int> Preparation::run() {
         if (line.is_on()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
         }
-        options.on_attached = [this] { say_what_is_recorded(); };
+        options.on_attached = [this](const auto& packs) { say_what_is_recorded(packs); };
         options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
         for (const std::string& text : early_warnings) {
             put_text(stderr, fmt::format("tracer: warning: {}\n", text));

@@ -20,11 +20,12 @@ struct DecoderCounters {
     uint64_t malformed = 0;       // too short for their kind, string slots outside the record, ...
     uint64_t arguments_missing = 0;
     uint64_t strings_cut = 0;
-    uint64_t lost_events = 0;       // sum of the gaps' counts
-    uint64_t lost_to_sink = 0;      // events the writer had no room for
-    uint64_t spans_orphan_end = 0;  // ends without a begin (attached in the middle, or lost)
-    uint64_t spans_too_deep = 0;    // begins beyond kSpanDepthMax: neither begin nor end written
-    uint64_t spans_unwound = 0;     // left by longjmp, an exception or exec
+    uint64_t lost_events = 0;         // sum of the gaps' counts
+    uint64_t lost_to_sink = 0;        // events the writer had no room for
+    uint64_t spans_orphan_end = 0;    // ends without a begin
+    uint64_t spans_begun_before = 0;  // ends of spans begun before the recording, or before a fork
+    uint64_t spans_too_deep = 0;      // begins beyond kSpanDepthMax: neither begin nor end written
+    uint64_t spans_unwound = 0;       // left by longjmp, an exception or exec
     uint64_t spans_cut_by_loss = 0;
     uint64_t spans_closed_at_exit = 0;  // of their thread, or of their key's process
     uint64_t spans_closed_at_end = 0;
@@ -33,8 +34,11 @@ struct DecoderCounters {
     uint64_t spans_crossed = 0;            // ended after what was around them
     uint64_t spans_key_missing = 0;        // hits of pairs whose key could not be read
     uint64_t spans_keys_beyond_limit = 0;  // begins that found kOpenKeysMax others
-    uint64_t wakeups_dropped = 0;          // of a thread already runnable, or in an unknown state
-    uint64_t switches_repaired = 0;        // switch-outs made up because the true one is missing
+    // Events that found kLinesOfThreadMax lines beside their thread, or kFibersMax in all: shown on
+    // their thread's own track, or, of states, not written.
+    uint64_t lines_beyond_limit = 0;
+    uint64_t wakeups_dropped = 0;    // of a thread already runnable, or in an unknown state
+    uint64_t switches_repaired = 0;  // switch-outs made up because the true one is missing
 };
 
 // Open spans of one thread; Perfetto refuses deeper slices.

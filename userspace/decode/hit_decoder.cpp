@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 namespace tracer {
@@ -106,39 +107,51 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
     const std::string_view name = name_of(probe, header.probe_id, values);
+    const When when{header.time_ns, header.cpu};
     switch (probe.role) {
         case HitRole::instant: {
-            const model::ThreadIndex thread = tasks_.named(task);
             if (probe.is_counter) {
-                output_.write(
-                    {header.time_ns, model::Counter{probe.point, thread, values}, header.cpu});
-            } else {
-                output_.write({header.time_ns, model::Instant{probe.point, thread, values, name},
-                               header.cpu});
+                on_counter_hit(probe, task, when, values, name);
+                return;
             }
+            const auto thread = tasks_.named(track_of(probe, header.probe_id, task, values));
+            output_.write(
+                {when.time_ns, model::Instant{probe.point, thread, values, name}, when.cpu});
             return;
         }
         case HitRole::span_begin:
-            spans_.begin(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values,
-                         name);
+            spans_.begin(track_of(probe, header.probe_id, task, values), probe.point,
+                         values_[0].bits, when, values, name);
             return;
-        case HitRole::span_end:
-            spans_.end(task, probe.point, values_[0].bits, {header.time_ns, header.cpu}, values);
+        case HitRole::span_end: {
+            Task& track = holder_of(probe, task, [&](const Task& it) {
+                return SpanStacks::begin_of(it, probe.point, values_[0].bits);
+            });
+            spans_.end(track, probe.point, values_[0].bits, when, values);
             return;
+        }
         case HitRole::fiber_span_begin:
         case HitRole::fiber_span_end:
-            on_fiber_hit(probe, header, *task.process);
+            on_fiber_hit(probe, header, *task.process, name);
             return;
         case HitRole::pair_begin:
         case HitRole::pair_end:
         case HitRole::pair_until:
-            on_pair_hit(probe, task, {header.time_ns, header.cpu}, values, name);
+            on_pair_hit(probe, header.probe_id, task, when, values, name);
+            return;
+        case HitRole::state:
+            on_state_hit(probe, header.probe_id, task, when, values, name);
+            return;
+        case HitRole::thread_name:
+        case HitRole::process_name:
+            on_naming_hit(probe, header.probe_id, task, values, name);
             return;
     }
 }
 
 // The key, if there is one, is the first value.
 void RecordDecoder::on_pair_hit(const Probe& probe,
+                                uint32_t probe_id,
                                 Task& task,
                                 const When& when,
                                 std::span<const model::Value> values,
@@ -148,36 +161,54 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
         ledger_.key_missing(probe.point);
         return;
     }
+    const bool is_begin = probe.role == HitRole::pair_begin;
+    if (probe.key == PairKey::frame) {
+        const uint64_t frame_key = values_[0].bits;
+        Task& track = is_begin ? track_of(probe, probe_id, task, values)
+                               : holder_of(probe, task, [&](const Task& it) {
+                                     return SpanStacks::begin_of_frame(it, probe.point, frame_key);
+                                 });
+        on_frame_hit(probe, track, frame_key, when, values, name);
+        return;
+    }
     const KeyedSpans::Place place{probe.point, probe.key};
-    switch (probe.role) {
-        case HitRole::pair_begin:
-            if (has_key) {
-                keyed_.begin(task, place, values_[0], when, values, name);
-            } else {
-                spans_.begin_pair(task, probe.point, when, values, name);
-            }
+    if (is_begin) {
+        if (has_key) {
+            keyed_.begin(task, place, values_[0], when, values, name);
+        } else {
+            spans_.begin_pair(track_of(probe, probe_id, task, values), probe.point, when, values,
+                              name);
+        }
+    } else if (probe.role == HitRole::pair_end) {
+        if (has_key) {
+            keyed_.end(task, place, values_[0], when, values);
             return;
-        case HitRole::pair_end:
-            if (has_key) {
-                keyed_.end(task, place, values_[0], when, values);
-            } else {
-                spans_.end_pair(task, probe.point, when, values);
-            }
-            return;
-        case HitRole::pair_until:
-            if (has_key) {
-                keyed_.until(task, place, values_[0], when);
-            } else {
-                spans_.until_pair(task, probe.point, when);
-                keyed_.until_thread(task, probe.point, when);
-            }
-            return;
-        case HitRole::instant:
-        case HitRole::span_begin:
-        case HitRole::span_end:
-        case HitRole::fiber_span_begin:
-        case HitRole::fiber_span_end:
-            return;
+        }
+        Task& track = holder_of(probe, task, [&](const Task& it) {
+            return SpanStacks::begin_of_pair(it, probe.point);
+        });
+        spans_.end_pair(track, probe.point, when, values);
+    } else if (has_key) {
+        keyed_.until(task, place, values_[0], when);
+    } else {
+        spans_.until_pair(task, probe.point, when);
+        for (const auto& line : task.lines) spans_.until_pair(*line, probe.point, when);
+        keyed_.until_thread(task, probe.point, when);
+    }
+}
+
+void RecordDecoder::on_frame_hit(const Probe& probe,
+                                 Task& track,
+                                 uint64_t frame_key,
+                                 const When& when,
+                                 std::span<const model::Value> values,
+                                 std::string_view name) {
+    if (probe.role == HitRole::pair_begin) {
+        spans_.begin_frame(track, probe.point, frame_key, when, values, name);
+    } else if (probe.role == HitRole::pair_end) {
+        spans_.end_frame(track, probe.point, frame_key, when, values);
+    } else {
+        spans_.until_frame(track, probe.point, frame_key, when);
     }
 }
 
@@ -185,7 +216,8 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
 // when the stack moves; as if all of them were stacks at one address.
 void RecordDecoder::on_fiber_hit(const Probe& probe,
                                  const tr_record_header& header,
-                                 Process& process) {
+                                 Process& process,
+                                 std::string_view name) {
     constexpr uint64_t kStackBytesMax = 1ULL << 30;  // beyond any that runtimes allow
     constexpr uint64_t kStackEnd = 1ULL << 40;
     const uint64_t depth = values_[2].bits - values_[0].bits;
@@ -203,10 +235,44 @@ void RecordDecoder::on_fiber_hit(const Probe& probe,
                                                size_t{probe.slot_count} - probe.first_value);
     const When when{header.time_ns, header.cpu};
     if (probe.role == HitRole::fiber_span_begin) {
-        spans_.begin(*fiber, probe.point, position, when, values);
-    } else {
-        spans_.end(*fiber, probe.point, position, when, values);
+        spans_.begin(track_of(probe, header.probe_id, *fiber, values), probe.point, position, when,
+                     values, name);
+        return;
     }
+    Task& track = holder_of(probe, *fiber, [&](const Task& it) {
+        return SpanStacks::begin_of(it, probe.point, position);
+    });
+    spans_.end(track, probe.point, position, when, values);
+}
+
+// The newest of those there are: lines have names of their begins' values, which ends lack.
+template <typename Function>
+Task& RecordDecoder::holder_of(const Probe& probe, Task& task, Function begin_of) {
+    const auto point = static_cast<size_t>(probe.point);
+    if (point >= is_on_line_.size() || !is_on_line_[point]) return task;
+    Task* holder = &task;
+    std::optional<uint64_t> newest = begin_of(task);
+    for (const auto& line : task.lines) {
+        const auto begin_ns = begin_of(*line);
+        if (!begin_ns || (newest && *newest > *begin_ns)) continue;
+        newest = begin_ns;
+        holder = line.get();
+    }
+    return *holder;
+}
+
+Task& RecordDecoder::track_of(const Probe& probe,
+                              uint32_t probe_id,
+                              Task& task,
+                              std::span<const model::Value> values) {
+    if (!probe.has_line) [[likely]]
+        return task;
+    const std::string_view name = line_of(probe, probe_id, values);
+    if (name.empty()) return task;
+    Task* const line = tasks_.line(task, LineKind::events, name);
+    if (line != nullptr) return *line;
+    ++counters_.lines_beyond_limit;
+    return task;
 }
 
 std::string_view RecordDecoder::name_of(const Probe& probe,
@@ -216,6 +282,14 @@ std::string_view RecordDecoder::name_of(const Probe& probe,
     render_name(names_[probe_id], points_[static_cast<size_t>(probe.point)].arguments, values,
                 name_);
     return name_;
+}
+
+std::string_view RecordDecoder::line_of(const Probe& probe,
+                                        uint32_t probe_id,
+                                        std::span<const model::Value> values) {
+    render_name(lines_[probe_id], points_[static_cast<size_t>(probe.point)].arguments, values,
+                line_);
+    return line_;
 }
 
 // Fills values_ by slot. False: the record contradicts itself.
@@ -229,6 +303,7 @@ bool RecordDecoder::read_values(const Probe& probe, const tr_record_header& head
         }
         return true;
     }
+    if (probe.cxx_type_slots != 0) type_names_.make_room();
     for (size_t i = 0; i < probe.slot_count; ++i) {
         uint64_t raw = 0;
         std::memcpy(&raw, slots + i * sizeof(raw), sizeof(raw));
@@ -269,7 +344,11 @@ bool RecordDecoder::read_value(const Probe& probe, size_t slot, uint64_t raw, By
                              : std::bit_cast<double>(raw);
             return true;
         case model::ValueType::string:
-            return read_string(bytes, raw, value);
+            if (!read_string(bytes, raw, value)) return false;
+            if ((probe.cxx_type_slots >> slot & 1U) != 0 && !value.is_cut) {
+                value.text = type_names_.name_of(value.text);
+            }
+            return true;
     }
     return false;
 }
@@ -280,9 +359,7 @@ bool RecordDecoder::read_string(Bytes bytes, uint64_t raw_slot, model::Value& ou
         slot.bytes > bytes.size() - slot.offset) {
         return false;
     }
-    const Bytes text = bytes.subspan(slot.offset, slot.bytes);
-    // A string_view over bytes is the one cast that the language allows for reading text in place.
-    out.text = {static_cast<const char*>(static_cast<const void*>(text.data())), text.size()};
+    out.text = text_in_place(bytes.subspan(slot.offset, slot.bytes));
     out.is_cut = (slot.flags & TR_STRING_CUT) != 0;
     out.is_longer = (slot.flags & TR_STRING_AT_LEAST) != 0;
     // A length that the text here contradicts is none.

@@ -47,6 +47,7 @@ void KeyedSpans::begin(Task& task,
                        const When& when,
                        std::span<const model::Value> values,
                        std::string_view name) {
+    ledger_.seen(place.point, when.time_ns);
     const KeyView view = make_key(task, place, key);
     if (Node* node = find(view)) {
         // Here is another thread's CPU.
@@ -78,9 +79,12 @@ void KeyedSpans::end(Task& task,
                      const model::Value& key,
                      const When& when,
                      std::span<const model::Value> values) {
+    ledger_.seen(place.point, when.time_ns);
     Node* const node = find(make_key(task, place, key));
     if (node == nullptr) {
-        ledger_.orphan_end(place.point);
+        const bool is_older =
+            !task.process->is_born && ledger_.may_be_older(place.point, when.time_ns);
+        ledger_.end_alone(place.point, is_older);
         return;
     }
     end_node(*node, tasks_.named(task), when, model::SpanEndCause::returned, values);

@@ -12,21 +12,12 @@
 #include "tracer/base/result.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 namespace tracer {
 
 namespace {
-
-// `bytes` holds at least a T: the dispatch has checked it.
-template <typename T>
-T read_as(std::span<const std::byte> bytes) {
-    T record{};
-    std::memcpy(&record, bytes.data(), sizeof(T));
-    return record;
-}
 
 bool is_integer(model::ValueType type) {
     using model::ValueType;
@@ -72,17 +63,17 @@ RecordDecoder::RecordDecoder(RecordingDefinitions definitions, TraceWriter& writ
 void RecordDecoder::add(const std::vector<model::Point>& points,
                         const std::vector<ProbeDefinition>& probes) {
     for (const model::Point& point : points) {
-        TR_CHECK(static_cast<size_t>(point.index) == points_.size());
-        points_.push_back(point);
-        ledger_.add(point);
-        writer_.define(point);
+        TR_CHECK(static_cast<size_t>(point.index) == defined_points_.size());
+        defined_points_.push_back(add_point(point));
     }
     for (const ProbeDefinition& definition : probes) {
-        const auto point = static_cast<size_t>(definition.point);
+        TR_CHECK(static_cast<size_t>(definition.point) < defined_points_.size());
+        const auto index = defined_points_[static_cast<size_t>(definition.point)];
+        const auto point = static_cast<size_t>(index);
         const size_t first_slot = hidden_slots(definition.role);
         const bool hides_key =
             definition.key != PairKey::none && definition.role != HitRole::pair_begin;
-        TR_CHECK(definition.probe_id <= kProbeIdMax && point < points_.size());
+        TR_CHECK(definition.probe_id <= kProbeIdMax);
         TR_CHECK(definition.slots.size() + first_slot <= TR_ARGS_MAX);
         TR_CHECK(definition.key == PairKey::none || !definition.slots.empty());
         if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
@@ -94,29 +85,49 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.key = definition.key;
         probe.first_value = static_cast<uint8_t>(first_slot + (hides_key ? 1 : 0));
         probe.f32_slots = uint32_t{definition.f32_slots} << first_slot;
+        probe.cxx_type_slots = uint32_t{definition.cxx_type_slots} << first_slot;
         probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_slot);
         probe.bytes_min =
             static_cast<uint16_t>(sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t));
-        probe.point = definition.point;
+        probe.point = index;
         probe.has_integers_only =
             std::all_of(definition.slots.begin(), definition.slots.end(), is_integer);
         probe.has_name = !definition.name.empty() && definition.role != HitRole::span_end;
         if (probe.has_name) names_[definition.probe_id] = definition.name;
-        probe.is_plain = probe.has_integers_only && !probe.has_name &&
+        probe.has_line = !definition.line.empty();
+        if (probe.has_line) {
+            lines_[definition.probe_id] = definition.line;
+            is_on_line_.resize(points_.size());
+            is_on_line_[point] = true;
+        }
+        probe.is_plain = probe.has_integers_only && !probe.has_name && !probe.has_line &&
                          definition.role == HitRole::instant && !probe.is_counter &&
                          are_slots_of(points_[point].arguments, definition);
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_slot));
-        ledger_.add(definition);
+        ledger_.add(definition, index);
     }
+}
+
+model::PointIndex RecordDecoder::add_point(model::Point point) {
+    point.index = model::PointIndex{static_cast<uint32_t>(points_.size())};
+    ledger_.add(point);
+    writer_.define(point);
+    points_.push_back(std::move(point));
+    return points_.back().index;
 }
 
 // With their process. Their indexes are never given to others.
 void RecordDecoder::close_fibers(Process& process, uint64_t time_ns) {
     for (auto& [id, fiber] : process.fibers) {
-        spans_.close(*fiber, time_ns, model::SpanEndCause::thread_exit);
+        close_thread(*fiber, time_ns, model::SpanEndCause::thread_exit);
     }
     process.fibers.clear();
+}
+
+void RecordDecoder::close_thread(Task& task, uint64_t time_ns, model::SpanEndCause cause) {
+    spans_.close(task, time_ns, cause);
+    for (const auto& line : task.lines) spans_.close(*line, time_ns, cause);
 }
 
 void RecordDecoder::on_record(std::span<const std::byte> record) {
@@ -192,11 +203,12 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
     close_fibers(*before.process, header.time_ns);
     for (Task* thread : before.process->threads) {
         const bool goes_on = thread == &before;
-        spans_.close(*thread, header.time_ns,
+        close_thread(*thread, header.time_ns,
                      goes_on ? model::SpanEndCause::unwound : model::SpanEndCause::thread_exit);
         if (!goes_on) schedule_.forget(*thread);
     }
     keyed_.close_process(*before.process, header.time_ns, model::SpanEndCause::unwound);
+    close_rings(*before.process, header.time_ns);
     Task& task = tasks_.on_exec(record);
     if (!task.is_wanted) return;
     const auto* const end = std::find(std::begin(record.path), std::end(record.path), '\0');
@@ -212,9 +224,10 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     const auto record = read_as<tr_task>(bytes);
     if (header.tid == 0) return;
     Task& task = tasks_.on_exit(record);
-    spans_.close(task, header.time_ns, model::SpanEndCause::thread_exit);
+    close_thread(task, header.time_ns, model::SpanEndCause::thread_exit);
     if ((record.task_flags & TR_TASK_GROUP_DEAD) != 0) {
         close_fibers(*task.process, header.time_ns);
+        close_rings(*task.process, header.time_ns);
         keyed_.close_process(*task.process, header.time_ns, model::SpanEndCause::process_exit);
     }
     if (!task.is_wanted) return;
@@ -250,7 +263,7 @@ void RecordDecoder::on_task_select(const tr_record_header& header, Bytes bytes) 
     const Task& leader = tasks_.on_select(read_as<tr_task>(bytes));
     if (leader.process->is_wanted) return;
     for (Task* thread : leader.process->threads) {
-        spans_.close(*thread, header.time_ns, model::SpanEndCause::recording_end);
+        close_thread(*thread, header.time_ns, model::SpanEndCause::recording_end);
         schedule_.leave(*thread, header.time_ns);
     }
 }
@@ -282,9 +295,15 @@ void RecordDecoder::on_gap_end(const tr_record_header& header, Bytes bytes) {
 
 // A lost return could belong to any open span of any thread, for threads move between CPUs.
 void RecordDecoder::break_at_gap(const tr_record_header& header) {
-    spans_.close_all(header.time_ns, model::SpanEndCause::lost_events);
+    ledger_.note_loss();
+    const bool is_output = (header.flags & TR_GAP_OUTPUT) != 0;
+    if (is_output) {
+        spans_.close_all(header.time_ns, model::SpanEndCause::lost_events);
+    } else {
+        spans_.close_all_but_rings(header.time_ns, model::SpanEndCause::lost_events);
+    }
     keyed_.close_all(header.time_ns, model::SpanEndCause::lost_events);
-    if ((header.flags & TR_GAP_OUTPUT) != 0) {
+    if (is_output) {
         schedule_.break_all(header.time_ns);
     } else {
         schedule_.break_cpu(header.cpu, header.time_ns);
@@ -309,8 +328,11 @@ uint64_t RecordDecoder::hits(uint32_t probe_id) const {
 }
 
 void RecordDecoder::on_forget(Task& task) {
-    spans_.close(task, last_ns_, model::SpanEndCause::thread_exit);
-    if (task.process->threads.size() == 1) close_fibers(*task.process, last_ns_);
+    close_thread(task, last_ns_, model::SpanEndCause::thread_exit);
+    if (task.process->threads.size() == 1) {
+        close_fibers(*task.process, last_ns_);
+        close_rings(*task.process, last_ns_);
+    }
     schedule_.forget(task);
     // The last thread of a process whose end was not seen. A thread other than the leader may just
     // be the first that was heard of.
@@ -323,6 +345,7 @@ void RecordDecoder::on_forget(Task& task) {
 }
 
 void RecordDecoder::on_hole(uint64_t begin_ns) {
+    ledger_.note_loss();
     spans_.owe_all(begin_ns);
     keyed_.owe_all(begin_ns);
     schedule_.owe_all();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "decode/cxx_type_names.h"
 #include "decode/decoder.h"
 #include "decode/event_output.h"
 #include "decode/keyed_spans.h"
@@ -12,6 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +23,19 @@
 #include <vector>
 
 namespace tracer {
+
+// `bytes` holds at least a T: the dispatch has checked it.
+template <typename T>
+[[nodiscard]] T read_as(std::span<const std::byte> bytes) {
+    T record{};
+    std::memcpy(&record, bytes.data(), sizeof(T));
+    return record;
+}
+
+// A string_view over bytes is the one cast that the language allows for reading text in place.
+[[nodiscard]] inline std::string_view text_in_place(std::span<const std::byte> text) {
+    return {static_cast<const char*>(static_cast<const void*>(text.data())), text.size()};
+}
 
 // What Decoder::make returns: the dispatch by kind, and the parts that know about tasks, spans,
 // CPUs and holes in the output.
@@ -48,14 +65,23 @@ private:
         bool is_plain = false;
         bool has_integers_only = false;  // or pointers: slots that are values as they lie
         bool has_name = false;           // of its own for each hit: in names_
+        bool has_line = false;           // beside the thread: in lines_
         uint16_t bytes_min = 0;          // of a record with all slots
         uint8_t slot_count = 0;          // the hidden ones included
         uint8_t first_value = 0;         // of those that are shown
         PairKey key = PairKey::none;
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot
+        uint32_t cxx_type_slots = 0;                        // bit by slot
         std::array<model::ValueType, TR_ARGS_MAX> types{};  // by slot
         uint64_t hits = 0;
+    };
+
+    // What events of programs' rings refer to.
+    struct RingPoint {
+        model::PointIndex point{};
+        model::PointKind kind = model::PointKind::instant;
+        uint16_t value = TR_RING_VALUE_none;
     };
 
     // An open gap of one ring.
@@ -87,6 +113,20 @@ private:
     void on_gap_end(const tr_record_header& header, Bytes bytes);
     void on_clock(const tr_record_header& header, Bytes bytes);
     void on_task_select(const tr_record_header& header, Bytes bytes);
+    // ring_events.cpp
+    void on_ring_point(const tr_record_header& header, Bytes bytes);
+    void on_ring_track(const tr_record_header& header, Bytes bytes);
+    void on_ring_event(const tr_record_header& header, Bytes bytes);
+    void on_ring_lost(const tr_record_header& header, Bytes bytes);
+    [[nodiscard]] Task* ring_track_of(uint32_t producer, uint32_t ring);
+    void write_ring_instant(const RingPoint& point,
+                            Task& track,
+                            const tr_ring_event& record,
+                            std::string_view text);
+    void close_rings(const Process& process, uint64_t time_ns);
+    // Of the output and the ledger; the definitions' own indices are counted without those of
+    // rings.
+    model::PointIndex add_point(model::Point point);
     // Those of a minor version that has them.
     void take_ns_ids(Task& task, Bytes bytes);
 
@@ -97,13 +137,54 @@ private:
     [[nodiscard]] bool read_values(const Probe& probe, const tr_record_header& header, Bytes bytes);
     [[nodiscard]] bool read_value(const Probe& probe, size_t slot, uint64_t raw, Bytes bytes);
     [[nodiscard]] bool read_string(Bytes bytes, uint64_t raw_slot, model::Value& out);
+    void on_frame_hit(const Probe& probe,
+                      Task& track,
+                      uint64_t frame_key,
+                      const When& when,
+                      std::span<const model::Value> values,
+                      std::string_view name);
     void on_pair_hit(const Probe& probe,
+                     uint32_t probe_id,
                      Task& task,
                      const When& when,
                      std::span<const model::Value> values,
                      std::string_view name);
+    // The same of the line that a hit's event is shown on.
+    [[nodiscard]] std::string_view line_of(const Probe& probe,
+                                           uint32_t probe_id,
+                                           std::span<const model::Value> values);
+    // What an event of the thread or fiber is shown on: it, or a line beside it.
+    [[nodiscard]] Task& track_of(const Probe& probe,
+                                 uint32_t probe_id,
+                                 Task& task,
+                                 std::span<const model::Value> values);
+    // Where the span is that an end would close: `begin_of` tells when it began on a track.
+    template <typename Function>
+    [[nodiscard]] Task& holder_of(const Probe& probe, Task& task, Function begin_of);
+    // The hit of a probe that makes no span (hit_meanings.cpp).
+    void on_counter_hit(const Probe& probe,
+                        Task& task,
+                        const When& when,
+                        std::span<const model::Value> values,
+                        std::string_view name);
+    void on_state_hit(const Probe& probe,
+                      uint32_t probe_id,
+                      Task& task,
+                      const When& when,
+                      std::span<const model::Value> values,
+                      std::string_view name);
+    void on_naming_hit(const Probe& probe,
+                       uint32_t probe_id,
+                       Task& task,
+                       std::span<const model::Value> values,
+                       std::string_view name);
+    // The spans of a thread or fiber, and of the lines beside it.
+    void close_thread(Task& task, uint64_t time_ns, model::SpanEndCause cause);
     void break_at_gap(const tr_record_header& header);
-    void on_fiber_hit(const Probe& probe, const tr_record_header& header, Process& process);
+    void on_fiber_hit(const Probe& probe,
+                      const tr_record_header& header,
+                      Process& process,
+                      std::string_view name);
     void close_fibers(Process& process, uint64_t time_ns);
 
     void on_forget(Task& task) override;
@@ -119,10 +200,18 @@ private:
     KeyedSpans keyed_;
     Schedule schedule_;
     std::vector<model::Point> points_;
-    std::vector<Probe> probes_;                                   // by probe id
-    std::vector<Gap> gaps_;                                       // by ring
+    std::vector<model::PointIndex> defined_points_;  // by the index of their definition
+    std::vector<RingPoint> ring_points_;             // by tr_ring_point::point
+    std::optional<model::PointIndex> ring_loss_point_;
+    std::unordered_map<uint64_t, std::unique_ptr<Task>> ring_tracks_;  // by producer and ring
+    std::vector<Probe> probes_;                                        // by probe id
+    std::vector<Gap> gaps_;                                            // by ring
     std::unordered_map<uint32_t, std::vector<NamePiece>> names_;  // by probe id, of those with one
-    std::string name_;                                            // of the hit at hand
+    CxxTypeNames type_names_;                                     // for values_
+    std::unordered_map<uint32_t, std::vector<NamePiece>> lines_;  // the same
+    std::vector<bool> is_on_line_;  // by point: its spans may be on lines beside their threads
+    std::string name_;              // of the hit at hand
+    std::string line_;
     std::array<model::Value, TR_ARGS_MAX> values_{};
     uint64_t first_ns_ = 0;
     uint64_t last_ns_ = 0;

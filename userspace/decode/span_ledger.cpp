@@ -15,12 +15,17 @@ void SpanLedger::add(const model::Point& point) {
 }
 
 // Sites of one probe have the same text.
-void SpanLedger::add(const ProbeDefinition& probe) {
-    Entry& entry = entries_[static_cast<size_t>(probe.point)];
+void SpanLedger::add(const ProbeDefinition& probe, model::PointIndex point) {
+    Entry& entry = entries_[static_cast<size_t>(point)];
     switch (probe.role) {
         case HitRole::instant:
         case HitRole::span_end:
         case HitRole::fiber_span_end:
+        case HitRole::thread_name:
+        case HitRole::process_name:
+            return;
+        case HitRole::state:
+            entry.is_state = true;
             return;
         case HitRole::span_begin:
         case HitRole::fiber_span_begin:
@@ -72,9 +77,25 @@ void SpanLedger::ended(model::PointIndex point,
     }
 }
 
-void SpanLedger::orphan_end(model::PointIndex point) {
+void SpanLedger::seen(model::PointIndex point, uint64_t time_ns) {
+    uint64_t& first_ns = entries_[static_cast<size_t>(point)].first_ns;
+    if (first_ns == 0) first_ns = time_ns;
+}
+
+void SpanLedger::end_alone(model::PointIndex point, bool may_be_older) {
+    if (may_be_older && !has_loss_) {
+        ++counters_.spans_begun_before;
+        ++tally(point).begun_before;
+        return;
+    }
     ++counters_.spans_orphan_end;
     ++tally(point).orphan_ends;
+}
+
+bool SpanLedger::may_be_older(model::PointIndex point, uint64_t end_ns) const {
+    const Entry& entry = entries_[static_cast<size_t>(point)];
+    const DurationHistogram& durations = entry.tally.durations;
+    return durations.count() == 0 || end_ns <= entry.first_ns + durations.max_ns();
 }
 
 void SpanLedger::crossed(model::PointIndex point) {
@@ -100,7 +121,7 @@ void SpanLedger::too_deep(model::PointIndex point) {
 std::vector<SpanTally> SpanLedger::tallies() const {
     std::vector<SpanTally> list;
     for (const Entry& entry : entries_) {
-        if (!entry.is_span) continue;
+        if (!entry.is_span || (entry.is_state && entry.begin_spec.empty())) continue;
         SpanTally& added = list.emplace_back(entry.tally);
         added.spec = entry.begin_spec;
         if (!entry.end_spec.empty()) added.spec += " ~~ " + entry.end_spec;

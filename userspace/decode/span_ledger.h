@@ -27,6 +27,7 @@ struct SpanTally {
     DurationHistogram durations;
     std::array<uint64_t, model::kSpanEndCauses> ends{};  // by SpanEndCause; `crossed` unused
     uint64_t orphan_ends = 0;
+    uint64_t begun_before = 0;  // ends of spans begun before the recording, or before a fork
     // Ended after what was around them on their thread's track: by then they were closed there.
     uint64_t crossed = 0;
     uint64_t key_missing = 0;   // hits whose key could not be read
@@ -40,14 +41,22 @@ public:
 
     // In the order of their indices.
     void add(const model::Point& point);
-    void add(const ProbeDefinition& probe);
+    void add(const ProbeDefinition& probe, model::PointIndex point);
 
     // A span that was begun in the trace has ended. Of a repair `end_ns` says nothing.
     void ended(model::PointIndex point,
                model::SpanEndCause cause,
                uint64_t begin_ns,
                uint64_t end_ns);
-    void orphan_end(model::PointIndex point);
+    // Something of a span with a key was seen.
+    void seen(model::PointIndex point, uint64_t time_ns);
+    // An end whose begin was not recorded; `may_be_older`: it may have been before the recording,
+    // as long as nothing was lost that could be it.
+    void end_alone(model::PointIndex point, bool may_be_older);
+    void note_loss() { has_loss_ = true; }
+    // Whether a span of the point that ends now may have been begun before anything of it was seen:
+    // if it took no longer than others did.
+    [[nodiscard]] bool may_be_older(model::PointIndex point, uint64_t end_ns) const;
     void crossed(model::PointIndex point);
     void key_missing(model::PointIndex point);
     void key_beyond_limit(model::PointIndex point);
@@ -55,13 +64,15 @@ public:
 
     [[nodiscard]] uint64_t new_id() { return ++last_id_; }
 
-    // Of all points that are spans.
+    // Of all points that are spans, but for states.
     [[nodiscard]] std::vector<SpanTally> tallies() const;
 
 private:
     struct Entry {
         bool is_span = false;
+        bool is_state = false;  // of threads
         SpanTally tally;
+        uint64_t first_ns = 0;  // of a span with a key; 0: nothing was seen of it
         std::string begin_spec;
         std::string end_spec;
         std::string until_specs;
@@ -73,6 +84,7 @@ private:
 
     DecoderCounters& counters_;
     std::vector<Entry> entries_;  // by point
+    bool has_loss_ = false;
     // Beyond every thread id (Linux: 2^22), which formats use in the same place.
     uint64_t last_id_ = uint64_t{1} << 22;
 };

@@ -45,6 +45,27 @@ size_t innermost_pair(const Task& task, model::PointIndex point) {
     return depth;
 }
 
+size_t innermost_frame_pair(const Task& task, model::PointIndex point, uint64_t frame_key) {
+    size_t depth = task.spans.size();
+    const auto matches = [&](const OpenSpan& span) {
+        return span.has_frame_key && span.frame_key == frame_key && span.point == point;
+    };
+    while (depth != 0 && !matches(task.spans[depth - 1])) --depth;
+    return depth;
+}
+
+std::optional<uint64_t> begin_at(const Task& task, size_t depth) {
+    if (depth == 0) return std::nullopt;
+    return task.spans[depth - 1].begin_ns;
+}
+
+// Of a thread and the lines beside it.
+template <typename Function>
+bool any_track(const Task& task, Function function) {
+    return function(task) ||
+           std::ranges::any_of(task.lines, [&](const auto& line) { return function(*line); });
+}
+
 }  // namespace
 
 void SpanStacks::begin(Task& task,
@@ -53,6 +74,7 @@ void SpanStacks::begin(Task& task,
                        const When& when,
                        std::span<const model::Value> values,
                        std::string_view name) {
+    task.outermost_entry = std::max(task.outermost_entry, stack_pointer);
     for (size_t depth = innermost_frame(task);
          depth != 0 && is_left_by(task.spans[depth - 1].stack_pointer, stack_pointer);
          depth = innermost_frame(task)) {
@@ -84,7 +106,10 @@ void SpanStacks::end(Task& task,
             --task.spans_too_deep;
             return;
         }
-        ledger_.orphan_end(point);
+        // Of a frame around all that were entered since then.
+        const bool is_outermost =
+            !any_track(task, [&](const Task& track) { return entry <= track.outermost_entry; });
+        ledger_.end_alone(point, is_outermost && task.may_hold_older);
         for (depth = innermost_frame(task);
              depth != 0 && task.spans[depth - 1].stack_pointer < entry &&
              is_left_by(task.spans[depth - 1].stack_pointer, entry);
@@ -103,9 +128,19 @@ void SpanStacks::begin_pair(Task& task,
                             const When& when,
                             std::span<const model::Value> values,
                             std::string_view name) {
-    if (is_too_deep(task, point)) return;
-    OpenSpan span{.point = point, .is_pair = true};
-    if (has_own_tracks(point)) {
+    begin_pair_span(task, {.point = point, .is_pair = true}, when, values, name);
+}
+
+void SpanStacks::begin_pair_span(Task& task,
+                                 OpenSpan span,
+                                 const When& when,
+                                 std::span<const model::Value> values,
+                                 std::string_view name) {
+    const auto index = static_cast<size_t>(span.point);
+    if (index >= task.pairs_begun.size()) task.pairs_begun.resize(index + 1);
+    task.pairs_begun[index] = true;
+    if (is_too_deep(task, span.point)) return;
+    if (has_own_tracks(span.point)) {
         span.track = SpanTrack::own;
         span.id = ledger_.new_id();
     }
@@ -121,11 +156,92 @@ void SpanStacks::end_pair(Task& task,
         leave(task, depth - 1, when, model::SpanEndCause::returned, values);
         return;
     }
+    const auto index = static_cast<size_t>(point);
+    const bool has_begun = any_track(task, [&](const Task& track) {
+        return index < track.pairs_begun.size() && track.pairs_begun[index];
+    });
+    miss_end(task, point, !has_begun);
+}
+
+void SpanStacks::miss_end(Task& task, model::PointIndex point, bool is_outermost) {
     if (task.spans.size() >= kSpanDepthMax && task.spans_too_deep != 0) {
         --task.spans_too_deep;
         return;
     }
-    ledger_.orphan_end(point);
+    ledger_.end_alone(point, is_outermost && task.may_hold_older);
+}
+
+void SpanStacks::begin_frame(Task& task,
+                             model::PointIndex point,
+                             uint64_t frame_key,
+                             const When& when,
+                             std::span<const model::Value> values,
+                             std::string_view name) {
+    const OpenSpan span{
+        .point = point, .is_pair = true, .has_frame_key = true, .frame_key = frame_key};
+    begin_pair_span(task, span, when, values, name);
+}
+
+void SpanStacks::end_frame(Task& task,
+                           model::PointIndex point,
+                           uint64_t frame_key,
+                           const When& when,
+                           std::span<const model::Value> values) {
+    const size_t depth = innermost_frame_pair(task, point, frame_key);
+    if (depth == 0) {
+        // The frames around those that are open were entered before them.
+        const bool is_inside =
+            any_track(task, [&](const Task& track) { return innermost_pair(track, point) != 0; });
+        miss_end(task, point, !is_inside);
+        return;
+    }
+    if (!unwind_pairs_inside(task, depth - 1, when)) return;
+    leave(task, depth - 1, when, model::SpanEndCause::returned, values);
+}
+
+void SpanStacks::until_frame(Task& task,
+                             model::PointIndex point,
+                             uint64_t frame_key,
+                             const When& when) {
+    const size_t depth = innermost_frame_pair(task, point, frame_key);
+    if (depth == 0 || !unwind_pairs_inside(task, depth - 1, when)) return;
+    leave(task, depth - 1, when, model::SpanEndCause::until, {});
+}
+
+void SpanStacks::change_state(Task& line,
+                              model::PointIndex point,
+                              const When& when,
+                              std::span<const model::Value> values,
+                              std::string_view name,
+                              bool is_none) {
+    // One at most; a hole takes it as well.
+    while (!line.spans.empty()) {
+        leave(line, line.spans.size() - 1, when, model::SpanEndCause::returned, {});
+    }
+    if (is_none) return;
+    push(line, {.point = point, .is_pair = true, .is_state = true}, when, values, name);
+}
+
+std::optional<uint64_t> SpanStacks::begin_of(const Task& task,
+                                             model::PointIndex point,
+                                             uint64_t stack_pointer) {
+    const uint64_t entry = stack_pointer - kReturnAddressBytes;
+    const auto matches = [&](const OpenSpan& span) {
+        return !span.is_pair && span.stack_pointer == entry && span.point == point;
+    };
+    size_t depth = task.spans.size();
+    while (depth != 0 && !matches(task.spans[depth - 1])) --depth;
+    return begin_at(task, depth);
+}
+
+std::optional<uint64_t> SpanStacks::begin_of_pair(const Task& task, model::PointIndex point) {
+    return begin_at(task, innermost_pair(task, point));
+}
+
+std::optional<uint64_t> SpanStacks::begin_of_frame(const Task& task,
+                                                   model::PointIndex point,
+                                                   uint64_t frame_key) {
+    return begin_at(task, innermost_frame_pair(task, point, frame_key));
 }
 
 void SpanStacks::until_pair(Task& task, model::PointIndex point, const When& when) {
@@ -181,7 +297,7 @@ void SpanStacks::leave(Task& task,
     task.spans.erase(task.spans.begin() + static_cast<long>(position));
     if (span.track == SpanTrack::none) --task.spans_followed;
     if (task.spans.empty()) mark_closed(task);
-    ledger_.ended(span.point, cause, span.begin_ns, when.time_ns);
+    if (!span.is_state) ledger_.ended(span.point, cause, span.begin_ns, when.time_ns);
     switch (span.track) {
         case SpanTrack::thread:
             task.span_ns = std::max(when.time_ns, task.span_ns);
@@ -228,6 +344,16 @@ bool SpanStacks::unwind_inside(Task& task, size_t position, const When& when) {
     return true;
 }
 
+bool SpanStacks::unwind_pairs_inside(Task& task, size_t position, const When& when) {
+    const uint64_t holes = holes_;
+    for (size_t i = task.spans.size(); i-- > position + 1;) {
+        if (!task.spans[i].has_frame_key) continue;
+        leave(task, i, when, model::SpanEndCause::unwound, {});
+        if (holes_ != holes) return false;
+    }
+    return true;
+}
+
 // The oldest are given up: they were left without their end.
 void SpanStacks::limit_followed(Task& task) {
     while (task.spans_followed > kFollowedMax) {
@@ -259,6 +385,13 @@ void SpanStacks::close_all(uint64_t time_ns, model::SpanEndCause cause) {
     while (!open_.empty()) close(*open_.back(), time_ns, cause);
 }
 
+void SpanStacks::close_all_but_rings(uint64_t time_ns, model::SpanEndCause cause) {
+    std::vector<Task*> tasks;
+    std::copy_if(open_.rbegin(), open_.rend(), std::back_inserter(tasks),
+                 [](const Task* task) { return !task->is_ring; });
+    for (Task* task : tasks) close(*task, time_ns, cause);
+}
+
 void SpanStacks::owe_all(uint64_t hole_begin_ns) {
     constexpr auto kCause = model::SpanEndCause::lost_events;
     ++holes_;
@@ -267,7 +400,9 @@ void SpanStacks::owe_all(uint64_t hole_begin_ns) {
         task.span_ns = std::max(hole_begin_ns, task.span_ns);
         for (size_t i = task.spans.size(); i-- > 0;) {
             const OpenSpan& span = task.spans[i];
-            ledger_.ended(span.point, kCause, span.begin_ns, hole_begin_ns);
+            if (!span.is_state) {
+                ledger_.ended(span.point, kCause, span.begin_ns, hole_begin_ns);
+            }
             if (span.track == SpanTrack::thread) {
                 output_.owe(model::SpanEnd{span.point, task.index, kCause, {}}, task.span_ns);
             } else if (span.track == SpanTrack::own) {

@@ -16,6 +16,12 @@
 // goes on, those of the pair that ended around it: functions stay on their thread's track). Without
 // the proof, nothing is learned: the end may just be missing.
 //
+// Pairs with a frame key. An end closes the innermost open span of its point with its key; those of
+// any frame key that were begun inside of it were left without an end, and are unwound.
+//
+// Lines beside a thread are Tasks of their own here, and so is one for each LINE of states, of
+// which one is open at most.
+//
 // Times of one thread's begins and ends never go back: a record that was delivered late (the merger
 // counts those) takes the time of the one before it, or formats that sort would pair them wrongly.
 //
@@ -33,6 +39,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -72,17 +79,61 @@ public:
                   model::PointIndex point,
                   const When& when,
                   std::span<const model::Value> values);
+    // Pairs whose ends are found by the frame that both are in. The end of one says that the
+    // frames inside of it were left.
+    void begin_frame(Task& task,
+                     model::PointIndex point,
+                     uint64_t frame_key,
+                     const When& when,
+                     std::span<const model::Value> values,
+                     std::string_view name = {});
+    void end_frame(Task& task,
+                   model::PointIndex point,
+                   uint64_t frame_key,
+                   const When& when,
+                   std::span<const model::Value> values);
+    // The same for what ends it too; there need be none.
+    void until_frame(Task& task, model::PointIndex point, uint64_t frame_key, const When& when);
+
+    // Ends the state that a line shows, and begins another that `name` is of; empty: none.
+    void change_state(Task& line,
+                      model::PointIndex point,
+                      const When& when,
+                      std::span<const model::Value> values,
+                      std::string_view name,
+                      bool is_none);
+
+    // When the span began that the end would close; nullopt: there is none on this track.
+    [[nodiscard]] static std::optional<uint64_t> begin_of(const Task& task,
+                                                          model::PointIndex point,
+                                                          uint64_t stack_pointer);
+    [[nodiscard]] static std::optional<uint64_t> begin_of_pair(const Task& task,
+                                                               model::PointIndex point);
+    [[nodiscard]] static std::optional<uint64_t> begin_of_frame(const Task& task,
+                                                                model::PointIndex point,
+                                                                uint64_t frame_key);
+
     // Ends all of the point that are open on the thread; there need be none.
     void until_pair(Task& task, model::PointIndex point, const When& when);
 
     // Ends all open spans of one task, or of all, innermost first.
     void close(Task& task, uint64_t time_ns, model::SpanEndCause cause);
     void close_all(uint64_t time_ns, model::SpanEndCause cause);
+    // All but those of rings that programs write: what the kernel lost is none of theirs.
+    void close_all_but_rings(uint64_t time_ns, model::SpanEndCause cause);
 
     // Hands all open spans to the output as debts of a hole.
     void owe_all(uint64_t hole_begin_ns);
 
 private:
+    void begin_pair_span(Task& task,
+                         OpenSpan span,
+                         const When& when,
+                         std::span<const model::Value> values,
+                         std::string_view name);
+    // Counts an end that no open span of the thread has; `is_outermost`: it lies around all that
+    // were seen to begin.
+    void miss_end(Task& task, model::PointIndex point, bool is_outermost);
     [[nodiscard]] bool is_too_deep(Task& task, model::PointIndex point);
     void push(Task& task,
               OpenSpan span,
@@ -101,8 +152,10 @@ private:
                                     size_t position,
                                     const When& when,
                                     model::SpanEndCause mark);
-    // Ends the frames inside the span at `position`, whose return never came. False as above.
+    // Ends the frames inside the span at `position`, whose return never came: those of functions,
+    // or of pairs. False as above.
     [[nodiscard]] bool unwind_inside(Task& task, size_t position, const When& when);
+    [[nodiscard]] bool unwind_pairs_inside(Task& task, size_t position, const When& when);
     // Not while a position is held.
     void limit_followed(Task& task);
     void learn_crossing(const OpenSpan& span);

@@ -32,7 +32,12 @@ TaskTable::TaskTable(const RecordingDefinitions& definitions,
       writer_(writer),
       observer_(observer),
       wanted_tids_(definitions.tids.begin(), definitions.tids.end()),
-      wanted_pids_(definitions.pids.begin(), definitions.pids.end()) {}
+      wanted_pids_(definitions.pids.begin(), definitions.pids.end()) {
+    for (const KnownName& known : definitions.names) {
+        if (known.tid != 0) known_threads_[known.tid] = &known;
+        if (known.tid == 0) known_processes_[known.pid] = &known;
+    }
+}
 
 Task* TaskTable::find(uint32_t tid) {
     const auto found = tasks_.find(tid);
@@ -68,6 +73,10 @@ Task& TaskTable::begin_life(uint32_t tgid, uint32_t tid, uint64_t start_ns) {
     task.life = life;
     process.threads.push_back(&task);
     tasks_[tid] = std::move(owned);
+    const auto name = known_threads_.find(tid);
+    if (life == 0 && name != known_threads_.end() && name->second->pid == tgid) {
+        set_name(task, name->second->name, NameSource::start);
+    }
     set_wanted(task);
     return task;
 }
@@ -80,18 +89,63 @@ void TaskTable::forget(Task& task) {
     tasks_.erase(task.tid);
 }
 
-Task* TaskTable::fiber(Process& process, uint64_t id) {
-    const auto found = process.fibers.find(id);
-    if (found != process.fibers.end()) return found->second.get();
-    if (fiber_count_ == kFibersMax) return nullptr;
+// What is no thread of the kernel's.
+std::unique_ptr<Task> TaskTable::make_track(Process& process) {
     auto task = std::make_unique<Task>();
     task->index = model::ThreadIndex{next_index_++};
     task->tid = ++fiber_count_;
     task->life = model::kTrackLife;
     task->process = &process;
+    return task;
+}
+
+Task* TaskTable::fiber(Process& process, uint64_t id) {
+    const auto found = process.fibers.find(id);
+    if (found != process.fibers.end()) return found->second.get();
+    if (fiber_count_ == kFibersMax) return nullptr;
+    auto task = make_track(process);
     task->is_fiber = true;
+    task->may_hold_older = !process.is_born;
     task->name = fmt::format("fiber {:#x}", id);
     return process.fibers.emplace(id, std::move(task)).first->second.get();
+}
+
+std::unique_ptr<Task> TaskTable::ring_track(Process& process, std::string_view name) {
+    if (fiber_count_ == kFibersMax) return nullptr;
+    auto task = make_track(process);
+    task->is_ring = true;
+    task->name = name;
+    return task;
+}
+
+Task* TaskTable::line(Task& beside, LineKind kind, std::string_view name) {
+    const auto found = std::ranges::find_if(beside.lines, [&](const auto& known) {
+        return known->line_kind == kind && known->line_name == name;
+    });
+    if (found != beside.lines.end()) return found->get();
+    if (fiber_count_ == kFibersMax || beside.lines.size() == kLinesOfThreadMax) return nullptr;
+    auto task = make_track(*beside.process);
+    task->may_hold_older = beside.may_hold_older;
+    task->is_line = true;
+    task->line_kind = kind;
+    task->line_name = name;
+    beside.lines.push_back(std::move(task));
+    name_lines(beside);
+    return beside.lines.back().get();
+}
+
+// A process's first thread is what the process is called: its lines need not say it.
+void TaskTable::name_lines(Task& task) {
+    for (const auto& line : task.lines) {
+        const bool is_first = !task.is_fiber && task.tid == task.process->pid;
+        std::string name = line->line_name;
+        if (task.is_fiber) {
+            name += fmt::format(" ({})", task.name);
+        } else if (!is_first) {
+            name += fmt::format(" ({}{}{})", task.name, task.name.empty() ? "" : " ", task.tid);
+        }
+        set_name(*line, name);
+    }
 }
 
 // Threads of an earlier process with this pid, if any are still known, go with it.
@@ -107,6 +161,10 @@ Process& TaskTable::begin_process(uint32_t pid) {
     process->life = life;
     // The user named the process alive at the start, not a later one with its number.
     process->is_wanted = definitions_.record_all || (life == 0 && wanted_pids_.contains(pid));
+    const auto known_name = known_processes_.find(pid);
+    if (life == 0 && known_name != known_processes_.end()) {
+        set_process_name(*process, known_name->second->name, NameSource::start);
+    }
     if (pid == definitions_.own_pid && pid != 0) process->name = kOwnProcessName;
     auto& slot = processes_[pid];
     slot = std::move(process);
@@ -129,24 +187,37 @@ void TaskTable::define(Task& task) {
                                  .start_ns = task.start_ns,
                                  .parent_pid = task.process->parent_pid,
                                  .is_kernel_thread = task.is_kernel_thread,
-                                 .is_track = task.is_fiber,
+                                 .is_track = task.is_fiber || task.is_line || task.is_ring,
                                  .thread_name = task.name,
                                  .process_name = task.process->name});
 }
 
-void TaskTable::set_name(Task& task, std::string_view name) {
+void TaskTable::set_name(Task& task, std::string_view name, NameSource source) {
+    if (source < task.name_source) return;
+    task.name_source = source;
     if (task.name == name) return;
     task.name = name;
     if (task.is_defined) define(task);
+    name_lines(task);
 }
 
-void TaskTable::set_process_name(Process& process, std::string_view name) {
+void TaskTable::set_process_name(Process& process, std::string_view name, NameSource source) {
+    if (source < process.name_source) return;
+    process.name_source = source;
     if (process.name == name) return;
     if (process.pid == definitions_.own_pid && process.pid != 0) return;
     process.name = name;
     for (Task* task : process.threads) {
         if (task->is_defined) define(*task);
     }
+}
+
+void TaskTable::give_thread_name(Task& task, std::string_view name) {
+    if (!name.empty()) set_name(task, name, NameSource::probe);
+}
+
+void TaskTable::give_process_name(Process& process, std::string_view name) {
+    if (!name.empty()) set_process_name(process, name, NameSource::probe);
 }
 
 Task& TaskTable::on_new(const tr_task& record) {
@@ -164,7 +235,12 @@ Task& TaskTable::on_new(const tr_task& record) {
     Task& task = is_this ? *known : begin_life(tgid, tid, record.start_ns);
     task.start_ns = record.start_ns;
     task.is_kernel_thread = (record.task_flags & TR_TASK_KTHREAD) != 0;
+    // It was not alive at the start: what the list says is another's name.
+    if (task.name_source == NameSource::start) task.name_source = NameSource::kernel;
     if (task.run_state == RunState::unknown) task.run_state = RunState::sleeping;
+    // A forked process goes on in its parent's frames, a thread begins with none.
+    if (tid == tgid) task.process->is_born = true;
+    if (tid != tgid) task.may_hold_older = false;
 
     const Task* parent = find(record.parent_tid);
     std::string_view name = comm_of(record);
@@ -172,6 +248,7 @@ Task& TaskTable::on_new(const tr_task& record) {
     if (tid == tgid) {
         Process& process = *task.process;
         process.parent_pid = record.parent_tgid;
+        if (process.name_source == NameSource::start) process.name_source = NameSource::kernel;
         const auto forker = processes_.find(record.parent_tgid);
         const bool parent_is_wanted = (forker != processes_.end() && forker->second->is_wanted) ||
                                       (parent != nullptr && parent->is_wanted);
@@ -215,6 +292,10 @@ Task& TaskTable::on_exec(const tr_task_exec& record) {
         if (other != &task) other->has_exited = true;
     }
     if (record.task.start_ns != 0) task.start_ns = record.task.start_ns;
+    process.is_born = true;
+    task.may_hold_older = false;
+    process.name_source = NameSource::kernel;
+    task.name_source = NameSource::kernel;
     set_process_name(process, comm_of(record.task));
     set_name(task, comm_of(record.task));
     return task;

@@ -33,11 +33,25 @@ struct OpenSpan {
     model::PointIndex point{};
     SpanTrack track = SpanTrack::thread;
     bool is_pair = false;        // of two probes matched by thread; else a function's frame
+    bool has_frame_key = false;  // of a pair: PairKey::frame
+    bool is_state = false;       // of the thread: one follows the other, and no sums are kept
     uint64_t stack_pointer = 0;  // at the function's entry
+    uint64_t frame_key = 0;
     uint64_t begin_ns = 0;
     uint64_t id = 0;                 // SpanTrack::own
     model::PointIndex crossed_by{};  // SpanTrack::none: what ended around it
 };
+
+// Who gave a name, in rising order of what they know: a later one of the kernel's does not replace
+// the others', unless another program is run.
+enum class NameSource : uint8_t {
+    kernel,  // its comm
+    start,   // RecordingDefinitions::names
+    probe,
+};
+
+// What is shown on a line beside a thread. Those of one name are two lines.
+enum class LineKind : uint8_t { events, states };
 
 // What the scheduler's records last said of a thread.
 enum class RunState : uint8_t { unknown, running, runnable, sleeping };
@@ -65,11 +79,18 @@ struct Task {
     uint64_t start_ns = 0;  // 0: not known
     uint32_t life = 0;
     std::string name;
+    NameSource name_source = NameSource::kernel;
     bool is_kernel_thread = false;
     bool has_exited = false;
     bool is_wanted = false;
     bool is_defined = false;  // to the writer
     bool is_fiber = false;
+    bool is_ring = false;  // of events that the program wrote to a ring of its own
+    bool is_line = false;  // in the `lines` of a thread or a fiber
+    LineKind line_kind = LineKind::events;
+    std::string line_name;  // without its thread's
+    // Beside it on the timeline, in the order of their first use.
+    std::vector<std::unique_ptr<Task>> lines;
     RunState run_state = RunState::unknown;
     uint16_t running_cpu = 0;  // while run_state is running
     PendingWakeup wakeup;
@@ -78,6 +99,11 @@ struct Task {
     size_t open_position = SIZE_MAX;  // in the span stacks' list; SIZE_MAX: no open span
     size_t spans_followed = 0;        // of `spans`: SpanTrack::none
     uint64_t spans_too_deep = 0;      // begun beyond the limit and not returned yet
+    // Spans may be open on it whose begins could not be recorded: those of before the recording, or
+    // of the thread that forked it.
+    bool may_hold_older = true;
+    uint64_t outermost_entry = 0;   // the largest stack pointer of a function's begin so far
+    std::vector<bool> pairs_begun;  // by point
 };
 
 struct Process {
@@ -86,15 +112,20 @@ struct Process {
     uint32_t life = 0;
     uint32_t parent_pid = 0;
     bool is_wanted = false;
+    bool is_born = false;  // in the recording, or has executed another program in it
     std::string name;
+    NameSource name_source = NameSource::kernel;
     std::vector<Task*> threads;
     // By what their hits say in slot 1, which may be used again for a later fiber. Not in
     // `threads`: the kernel does not know them.
     std::unordered_map<uint64_t, std::unique_ptr<Task>> fibers;
 };
 
-// Fibers with spans in one recording, each of which is a line on the timeline.
+// Fibers with spans in one recording, and lines beside threads, each of which is a line on the
+// timeline.
 inline constexpr uint32_t kFibersMax = 1U << 16;
+// Beside one thread. Their names may be made of values, and each hit looks for its own.
+inline constexpr size_t kLinesOfThreadMax = 64;
 
 // Told before a task is forgotten, so that nothing of it stays open.
 class TaskObserver {
@@ -128,6 +159,13 @@ public:
     // A line for the fiber that its hits call `id`; nullptr: there are too many.
     [[nodiscard]] Task* fiber(Process& process, uint64_t id);
 
+    // A line of that name for a ring of the process, owned by who asks; null: there are too many.
+    [[nodiscard]] std::unique_ptr<Task> ring_track(Process& process, std::string_view name);
+
+    // The line of that name beside a thread or fiber, which must not be one itself; nullptr: there
+    // are too many.
+    [[nodiscard]] Task* line(Task& beside, LineKind kind, std::string_view name);
+
     // How many lives have begun: while it stays the same, every Task& stays good.
     [[nodiscard]] uint32_t lives() const { return next_index_; }
 
@@ -140,6 +178,10 @@ public:
     Task& on_select(const tr_task& record);
     // The ids of the task in its own pid namespace.
     void set_ns_ids(Task& task, uint32_t ns_pid, uint32_t ns_tid);
+
+    // What a probe says that they are called; nothing if it says nothing.
+    void give_thread_name(Task& task, std::string_view name);
+    void give_process_name(Process& process, std::string_view name);
 
     // All tasks known now, in no order.
     template <typename Function>
@@ -157,12 +199,16 @@ private:
     static uint64_t cache_key(uint32_t tgid, uint32_t tid) { return uint64_t{tid} << 32 | tgid; }
 
     [[nodiscard]] Task& find_or_add_slow(uint32_t tgid, uint32_t tid);
+    [[nodiscard]] std::unique_ptr<Task> make_track(Process& process);
     Task& begin_life(uint32_t tgid, uint32_t tid, uint64_t start_ns);
     void forget(Task& task);
     Process& begin_process(uint32_t pid);
     void define(Task& task);
-    void set_name(Task& task, std::string_view name);
-    void set_process_name(Process& process, std::string_view name);
+    void set_name(Task& task, std::string_view name, NameSource source = NameSource::kernel);
+    void set_process_name(Process& process,
+                          std::string_view name,
+                          NameSource source = NameSource::kernel);
+    void name_lines(Task& task);
     void set_wanted(Task& task) const;
 
     const RecordingDefinitions& definitions_;
@@ -170,6 +216,8 @@ private:
     TaskObserver& observer_;
     std::unordered_set<uint32_t> wanted_tids_;
     std::unordered_set<uint32_t> wanted_pids_;
+    std::unordered_map<uint32_t, const KnownName*> known_threads_;    // by tid
+    std::unordered_map<uint32_t, const KnownName*> known_processes_;  // by pid
     std::unordered_map<uint32_t, std::unique_ptr<Task>> tasks_;
     std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_;
     std::array<CacheLine, kCacheLines> cache_{};

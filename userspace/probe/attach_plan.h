@@ -5,10 +5,13 @@
 #pragma once
 
 #include "decode/probe_definition.h"
+#include "probe/held_file.h"
 #include "tracer/abi/gate.h"
 #include "tracer/abi/probe.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,14 @@ enum class ProbeProgram : uint8_t {
     tracepoint,
 };
 
+[[nodiscard]] constexpr bool is_return_program(ProbeProgram program) {
+    return program == ProbeProgram::return_hit || program == ProbeProgram::return_sleepable;
+}
+
+[[nodiscard]] constexpr bool is_sleepable_program(ProbeProgram program) {
+    return program == ProbeProgram::hit_sleepable || program == ProbeProgram::return_sleepable;
+}
+
 // One place in one file (uprobes, USDT).
 struct AttachSite {
     uint64_t file_offset = 0;
@@ -30,6 +41,17 @@ struct AttachSite {
     uint32_t probe_id = 0;          // the cookie: index into the plan's programs
     ProbeProgram program = ProbeProgram::hit;
     bool may_fail = false;  // a wildcard found it: left out where the kernel refuses it
+    // Of a return: the probe at the same function's entry without whose hit it means nothing; 0:
+    // it stands alone.
+    uint32_t begin_id = 0;
+};
+
+// Another probe's semaphore, raised as long as the plan is attached: by a place in the same file
+// where no code runs, so that there is never a hit.
+struct SemaphoreRaise {
+    uint64_t file_offset = 0;  // of that place
+    uint64_t semaphore_offset = 0;
+    uint32_t probe_id = 0;  // of the probe that asks for it
 };
 
 // All sites in one file. `open_path` leads to the very inode that runs (/proc/PID/map_files/...,
@@ -38,6 +60,24 @@ struct AttachFile {
     std::string open_path;
     std::string shown_path;
     std::vector<AttachSite> sites;
+    std::vector<SemaphoreRaise> raises;    // each semaphore once
+    std::shared_ptr<const HeldFile> held;  // null: open_path must do
+
+    [[nodiscard]] std::string attach_path() const { return held ? held->path() : open_path; }
+
+    // False: its place raises another semaphore already, and a place has one.
+    [[nodiscard]] bool add_raise(const SemaphoreRaise& raise) {
+        const auto is_raised = [&](const SemaphoreRaise& known) {
+            return known.semaphore_offset == raise.semaphore_offset;
+        };
+        if (std::ranges::any_of(raises, is_raised)) return true;
+        const auto is_at_place = [&](const SemaphoreRaise& known) {
+            return known.file_offset == raise.file_offset;
+        };
+        if (std::ranges::any_of(raises, is_at_place)) return false;
+        raises.push_back(raise);
+        return true;
+    }
 };
 
 struct AttachTracepoint {

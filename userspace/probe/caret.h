@@ -3,6 +3,8 @@
 
 #include "tracer/base/result.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,5 +17,15 @@ namespace tracer {
                                             size_t length,
                                             std::string_view message,
                                             std::string hint = {});
+
+// What an error of fail_at says, for those who show the text in surroundings of their own.
+struct CaretPlace {
+    std::string message;  // its first line
+    size_t offset = 0;    // of the token in the whole text
+    size_t length = 0;
+};
+
+// `text`: the whole one; the error may show a part of it. nullopt: it points at nothing there.
+[[nodiscard]] std::optional<CaretPlace> find_caret(const Error& error, std::string_view text);
 
 }  // namespace tracer

@@ -145,6 +145,28 @@ void set_pattern(const ConditionTerm& term, tr_term& out) {
     if (term.compare == ConditionOperator::not_equal) std::swap(out.on_true, out.on_false);
 }
 
+// A value with names (an enumeration's, or /map) compared with one of them.
+Status set_named(const ProbeSpec& spec,
+                 const ConditionTerm& term,
+                 std::span<const model::ValueName> names,
+                 tr_term& out) {
+    if (term.compare == ConditionOperator::glob) {
+        return fail_term(spec, term, "names of values are compared with == and !=");
+    }
+    const auto found = std::ranges::find(names, term.text, &model::ValueName::name);
+    if (found == names.end()) {
+        NearestNames nearest(term.text);
+        for (const auto& known : names) nearest.offer(known.name);
+        return fail_term(spec, term, fmt::format("no value is called '{}'", term.text),
+                         nearest.hint());
+    }
+    out.source = TR_TERM_INTEGER;
+    out.compare = TR_COMPARE_EQUAL;
+    out.constant = found->bits;
+    if (term.compare == ConditionOperator::not_equal) std::swap(out.on_true, out.on_false);
+    return {};
+}
+
 }  // namespace
 
 Result<ConditionCompiler> ConditionCompiler::make(const ProbeSpec& spec,
@@ -221,14 +243,22 @@ Result<tr_term> ConditionCompiler::operand_term(const ConditionTerm& term,
     out.on_true = term.on_true;
     out.on_false = term.on_false;
     ArgSpec wanted = term.operand;
-    if (term.is_text && wanted.type == ArgType::automatic) wanted.type = ArgType::string;
+    bool is_named = false;
+    if (term.is_text && wanted.type != ArgType::string) {
+        TR_ASSIGN(const auto value, operand(wanted));
+        is_named = !value.names.empty();
+    }
+    if (term.is_text && !is_named && wanted.type == ArgType::automatic) {
+        wanted.type = ArgType::string;
+    }
     TR_ASSIGN(const auto argument, operand(wanted));
     out.arg = argument.arg;
+    if (is_named) {
+        TR_TRY(set_named(spec, term, argument.names, out));
+        return out;
+    }
     if (argument.arg.form == TR_ARG_UNREADABLE) {
         return fail_term(spec, term, fmt::format("{} cannot be read at this site", wanted.operand));
-    }
-    if (argument.arg.form == TR_ARG_USER_BYTES || argument.arg.form == TR_ARG_KERNEL_BYTES) {
-        return fail_term(spec, term, "a text whose length is counted cannot be compared");
     }
     const bool is_string = argument.type == model::ValueType::string;
     if (argument.type == model::ValueType::f64) {
@@ -254,26 +284,41 @@ Result<tr_term> ConditionCompiler::operand_term(const ConditionTerm& term,
     return out;
 }
 
-tr_gate gate_of(const ProbeClauses& clauses) {
-    tr_gate gate{};
-    gate.sample_every = clauses.sample_every > 1 ? clauses.sample_every : 0;
+HitLimits limits_of(const ProbeClauses& clauses) {
+    HitLimits limits;
+    limits.sample_every = clauses.sample_every > 1 ? clauses.sample_every : 0;
     if (clauses.rate_per_second != 0) {
-        gate.interval_ns = kSecondNs / clauses.rate_per_second;
+        limits.interval_ns = kSecondNs / clauses.rate_per_second;
         // A hit that is due exactly now passes: of a burst of N the last is N - 1 intervals ahead.
-        gate.burst_ns = kBurstNs > gate.interval_ns ? kBurstNs - gate.interval_ns : 0;
+        limits.burst_ns = kBurstNs > limits.interval_ns ? kBurstNs - limits.interval_ns : 0;
     }
-    return gate;
+    return limits;
 }
 
 Result<std::vector<NamePiece>> compile_name(const ProbeSpec& spec,
                                             std::span<const std::string> labels) {
+    return compile_template(spec, spec.clauses.name, labels);
+}
+
+// A label may be spelled as the argument was: labels have no '.', which readers take for a path.
+std::string label_of(std::string_view text) {
+    std::string label(text.starts_with("arg:") ? text.substr(4) : text);
+    for (auto dot = label.find('.'); dot != std::string::npos; dot = label.find('.', dot)) {
+        label.replace(dot, 1, "->");
+    }
+    return label;
+}
+
+Result<std::vector<NamePiece>> compile_template(const ProbeSpec& spec,
+                                                std::span<const TemplatePiece> wanted,
+                                                std::span<const std::string> labels) {
     std::vector<NamePiece> pieces;
-    for (const auto& piece : spec.clauses.name) {
+    for (const auto& piece : wanted) {
         if (!piece.is_label) {
             pieces.push_back({piece.text, NamePiece::kText});
             continue;
         }
-        const auto found = std::ranges::find(labels, piece.text);
+        const auto found = std::ranges::find(labels, label_of(piece.text));
         if (found != labels.end()) {
             pieces.push_back({{}, static_cast<uint8_t>(found - labels.begin())});
             continue;

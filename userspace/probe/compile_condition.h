@@ -41,12 +41,30 @@ private:
     std::vector<tr_term> terms_;  // those of operands have their jumps only
 };
 
+// Sampling and rate, as tr_gate has them.
+struct HitLimits {
+    uint32_t sample_every = 0;
+    uint64_t interval_ns = 0;
+    uint64_t burst_ns = 0;
+
+    [[nodiscard]] tr_gate gate() const {
+        tr_gate gate{};
+        gate.sample_every = sample_every;
+        gate.interval_ns = interval_ns;
+        gate.burst_ns = burst_ns;
+        return gate;
+    }
+};
+
 // Everything of a gate but its terms and its state; without any clause that makes one it does
 // nothing.
-[[nodiscard]] tr_gate gate_of(const ProbeClauses& clauses);
+[[nodiscard]] HitLimits limits_of(const ProbeClauses& clauses);
 
-// The pieces of a probe's name with the numbers of the arguments that they show. Points at a label
-// that is none of `labels`.
+// The pieces of a template of the spec's, such as its name, with the numbers of the arguments that
+// they show. Points at a label that is none of `labels`.
+[[nodiscard]] Result<std::vector<NamePiece>> compile_template(const ProbeSpec& spec,
+                                                              std::span<const TemplatePiece> pieces,
+                                                              std::span<const std::string> labels);
 [[nodiscard]] Result<std::vector<NamePiece>> compile_name(const ProbeSpec& spec,
                                                           std::span<const std::string> labels);
 [[nodiscard]] std::vector<std::string> labels_of(std::span<const ArgSpec> args);

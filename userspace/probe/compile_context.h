@@ -6,6 +6,7 @@
 #include "probe/compile_condition.h"
 #include "probe/compile_warnings.h"
 #include "probe/event_spec.h"
+#include "probe/exception_files.h"
 #include "probe/plan_builder.h"
 #include "probe/probe_compiler.h"
 #include "probe/probe_files.h"
@@ -21,6 +22,7 @@ struct CompileContext {
     ProbeFiles& files;
     PlanBuilder& builder;
     CompileWarnings& warnings;
+    const ExceptionFiles& exceptions;
 };
 
 [[nodiscard]] Status compile_usdt(const ProbeSpec& spec, const CompileContext& context);
@@ -31,6 +33,12 @@ struct CompileContext {
 // A probe of any kind, and a span that begins and ends at probes.
 [[nodiscard]] Status compile_spec(const ProbeSpec& spec, const CompileContext& context);
 [[nodiscard]] Status compile_pair(const EventSpec& event, const CompileContext& context);
+
+// Completes the builder's candidates from the `first` on, which the spec has made, with what its
+// clauses say beside conditions and names: lines, meanings, semaphores raised.
+[[nodiscard]] Status apply_clauses(const ProbeSpec& spec,
+                                   const CompileContext& context,
+                                   size_t first);
 
 // The files a spec's PATH means; not_found with near names when there are none.
 [[nodiscard]] Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec,

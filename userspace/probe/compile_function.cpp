@@ -2,16 +2,19 @@
 //
 // u:, ur: and span: probes, by a function's symbol. What makes a return probe deadly is refused
 // here, or placed otherwise (return_way.h). Called by compile_probes.
+#include "probe/call_sites.h"
 #include "probe/caret.h"
 #include "probe/code_place.h"
 #include "probe/compile_context.h"
 #include "probe/function_names.h"
 #include "probe/go_abi.h"
+#include "probe/indirect_function.h"
 #include "probe/nearest.h"
 #include "probe/probed_instruction.h"
 #include "probe/return_harm.h"
 #include "probe/return_way.h"
 #include "probe/site_cost.h"
+#include "probe/text_object.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -37,7 +40,9 @@ public:
         : spec_(spec), context_(context) {}
 
     Status run() {
-        TR_ASSIGN(condition_, ConditionCompiler::make(spec_, context_.options));
+        // At the start its faults are told whatever is found. A file that comes later is asked for
+        // the function first: most have none.
+        if (context_.options.missing != MissingSpec::ignore) TR_TRY(condition_of_spec());
         TR_ASSIGN(const auto targets, find_files(spec_, context_.targets));
         for (const auto& target : targets) {
             TR_ASSIGN(auto* file, context_.files.open(target));
@@ -54,6 +59,11 @@ public:
 
 private:
     [[nodiscard]] bool catches_return() const { return spec_.kind != ProbeKind::uprobe; }
+    // A span's begin tells which returns are its own. A wildcard may find what is jumped to as
+    // well, which has a span then.
+    [[nodiscard]] bool follows_tails() const {
+        return spec_.kind == ProbeKind::span && !has_wildcard(spec_.name);
+    }
 
     Status search_file(ProbeFile& file) {
         TR_TRY(check_file(file));
@@ -61,17 +71,28 @@ private:
         for (const auto& remark : symbols->remarks()) context_.builder.warn(remark);
         functions_seen_ += symbols->functions().size();
         if (catches_return()) find_return_harms(*symbols);
-        const ReturnWays ways(file.elf(), *symbols);
+        const ReturnWays ways(file.elf(), *symbols,
+                              catches_return() && context_.exceptions.may_pass_through(file.elf()));
         if (const auto address = address_in_name(spec_.name)) {
             return search_address(file, *symbols, ways, *address);
         }
         std::set<uint64_t> taken;
         std::vector<FoundFunction> found;
-        for (auto& function : find_functions(*symbols, demangle_context(file.elf()), spec_.name)) {
+        auto functions = find_functions(*symbols, demangle_context(file.elf()), spec_.name);
+        const auto chosen =
+            functions.empty() ? chosen_function(file, *symbols, spec_.name) : std::nullopt;
+        if (chosen) {
+            context_.builder.warn(fmt::format(
+                "{} stands for one of several functions, chosen when a program starts; on this "
+                "machine it is {}, which is probed",
+                spec_.name, chosen->name));
+            functions.push_back({&*chosen, {spec_.name, spec_.name}});
+        }
+        for (auto& function : functions) {
             // Two names of one function: the first in order stands for both.
             if (!taken.insert(function.symbol->file_offset).second) continue;
             ReturnWay way;
-            if (catches_return()) way = ways.find(*function.symbol);
+            if (catches_return()) way = ways.find(*function.symbol, follows_tails());
             TR_ASSIGN(const bool is_usable, check_function(file, function, way));
             if (is_usable) {
                 found.push_back({std::move(function), std::move(way)});
@@ -112,7 +133,7 @@ private:
         const FunctionSymbol place{has_symbol ? function->symbol->name : spec_.name, address,
                                    function ? function->bytes : 0, *offset};
         FoundFunction found{{&place, {spec_.name, spec_.name}}, {}};
-        if (catches_return()) found.way = ways.find(place);
+        if (catches_return()) found.way = ways.find(place, follows_tails());
         TR_ASSIGN(const bool is_usable, check_function(file, found.named, found.way));
         if (is_usable) return add_site(file, ways, found);
         ++left_out_;
@@ -125,16 +146,43 @@ private:
             fmt::format("{}: arguments are read as they lie at the function's entry", spec_.text));
     }
 
+    // Each place that leads to the function.
+    Status add_calls(ProbeFile& file, const FoundFunction& found) {
+        const auto& function = *found.named.symbol;
+        const auto offsets = find_call_sites(file.elf(), function.vaddr);
+        if (offsets.empty()) {
+            return fail(ErrorCode::not_found,
+                        fmt::format("nothing in {} calls or jumps to {} directly",
+                                    file.file().shown_path, function.name),
+                        "use u: to record the function's entry");
+        }
+        for (const uint64_t offset : offsets) {
+            ProbeSite site;
+            site.file = file.file();
+            site.file_offset = offset;
+            TR_ASSIGN(const bool is_usable, check_site(spec_, file, offset, spec_.text, context_));
+            if (!is_usable) continue;
+            TR_ASSIGN(const bool is_kept, choose_arguments(file, found.named, site));
+            if (!is_kept) continue;
+            found_[{std::string(base_name(site.file.shown_path)), found.named.name.bare}].push_back(
+                std::move(site));
+        }
+        return {};
+    }
+
     Status add_site(ProbeFile& file, const ReturnWays& ways, FoundFunction& found) {
+        if (spec_.is_at_calls) return add_calls(file, found);
         const auto& function = *found.named.symbol;
         if (found.way.may_be_unwound) {
-            context_.warnings.return_probe_meets_exceptions(file.file().shown_path,
-                                                            function.file_offset);
+            context_.warnings.return_probe_meets_exceptions(found.way.unwound_detail,
+                                                            probe_text(spec_, {}, function.name));
         }
         ProbeSite site;
         site.file = file.file();
         site.file_offset = function.file_offset + spec_.symbol_offset;
         site.return_offsets = std::move(found.way.sites);
+        site.tail_offsets = std::move(found.way.tail_sites);
+        site.shares_returns = found.way.is_shared;
         site.is_goroutine = ways.is_go_function(function.name);
         if (site.is_goroutine) TR_TRY(check_goroutine_arguments());
         if (site.is_goroutine) TR_TRY(check_goroutine_clauses());
@@ -170,7 +218,7 @@ private:
             if (!arg.is_parameter) continue;
             return fail_at(spec_.text, arg.text_offset, arg.operand.size(),
                            "arguments of Go's functions are known by number only",
-                           "arg0 to arg5 are the first six words of its arguments");
+                           "arg0 to arg8 are the first nine words of its arguments");
         }
         constexpr size_t kRoom = TR_ARGS_MAX - hidden_slots(HitRole::fiber_span_begin);
         if (spec_.kind != ProbeKind::span || spec_.args.size() <= kRoom) return {};
@@ -179,8 +227,7 @@ private:
                        "the goroutine takes three of its 12 places");
     }
 
-    // A condition's operands are read where C has them, and a gate knows a span's frame by the
-    // thread and its stack, both of which Go changes under it.
+    // A gate knows a span's frame by the thread and its stack, both of which Go changes under it.
     Status check_goroutine_clauses() const {
         const auto& clauses = spec_.clauses;
         const bool is_gated =
@@ -192,10 +239,10 @@ private:
                 "u: records entries, and takes all three");
         }
         for (const auto& term : clauses.condition) {
-            if (term.source != ConditionSource::operand) continue;
+            if (term.source != ConditionSource::operand || !term.operand.is_parameter) continue;
             return fail_at(spec_.text, term.text_offset, term.text_length,
-                           "arguments of Go's functions cannot be compared in the kernel",
-                           "pid, tid, comm, cgroup and container can");
+                           "arguments of Go's functions are known by number only",
+                           "arg0 to arg8 are the first nine words of its arguments");
         }
         return {};
     }
@@ -205,7 +252,7 @@ private:
                       const ProbeSite& site) const {
         const auto code = code_from(file, site.file_offset, function);
         const bool is_stepped = classify_instruction(code) == InstructionClass::stepped;
-        if (!is_stepped && site.return_offsets.empty()) return;
+        if (!is_stepped && !site.is_at_exits()) return;
         const auto text = probe_text(spec_, {}, function.name);
         std::string other;
         // Only an entry can be moved; a return probe needs the first instruction.
@@ -263,6 +310,7 @@ private:
         const auto& function = *named.symbol;
         const auto& name = named.name.bare;
         const auto& path = file.file().shown_path;
+        if (spec_.is_at_calls) return true;
         const auto listed = return_harms_.find(function.file_offset);
         const bool is_listed = listed != return_harms_.end();
         const std::string& harm = is_listed ? listed->second : way.harm;
@@ -318,7 +366,56 @@ private:
         return nearest.hint();
     }
 
+    // What the compiler has made of the function: copies for some of its callers, and its parts.
+    [[nodiscard]] std::string clone_hint() const {
+        constexpr size_t kNamesMax = 3;
+        std::set<std::string> names;
+        for (auto* file : searched_) {
+            auto symbols = file->symbols();
+            if (!symbols) continue;
+            for (const auto& symbol : (*symbols)->functions()) {
+                if (is_clone_of(symbol.name, spec_.name)) names.insert(symbol.name);
+            }
+        }
+        if (names.empty()) return {};
+        std::string text = "the compiler has made ";
+        size_t count = 0;
+        for (const std::string& name : names) {
+            if (count == kNamesMax) break;
+            text += fmt::format("{}{}", count++ == 0 ? "" : ", ", name);
+        }
+        return fmt::format("{}{} of it, whose arguments may lie elsewhere: {}:{}:{}", text,
+                           names.size() > kNamesMax ? " and others" : "",
+                           spec_.kind == ProbeKind::span     ? "span"
+                           : spec_.kind == ProbeKind::uprobe ? "u"
+                                                             : "ur",
+                           quote_probe_part(spec_.path), quote_probe_part(*names.begin()));
+    }
+
+    // One whose choice cannot be read: nothing runs the file yet.
+    [[nodiscard]] std::optional<Error> indirect_error() const {
+        constexpr size_t kNamesMax = 8;
+        for (auto* file : searched_) {
+            const auto symbols = file->symbols();
+            if (!symbols || !is_indirect_function(**symbols, spec_.name)) continue;
+            auto names = candidates_of(**symbols, spec_.name);
+            const bool is_cut = names.size() > kNamesMax;
+            names.resize(std::min(names.size(), kNamesMax));
+            return Error{ErrorCode::not_found, 0,
+                         fmt::format("{} in {} is an indirect function: which one it stands for is "
+                                     "chosen when the program starts",
+                                     spec_.name, file->file().shown_path),
+                         names.empty()
+                             ? "give --pid of a program that runs it"
+                             : fmt::format("give --pid of a program that runs it, or name "
+                                           "one: {}{}",
+                                           fmt::join(names, " "), is_cut ? " ..." : "")};
+        }
+        return std::nullopt;
+    }
+
     Status not_found() const {
+        if (auto error = indirect_error()) return tl::unexpected(std::move(*error));
         if (functions_seen_ == 0) {
             return fail(
                 ErrorCode::not_found,
@@ -326,10 +423,11 @@ private:
                 "install its debug symbols (package NAME-dbgsym), build it without -s, or name an "
                 "address: u:PATH:0x1234");
         }
+        std::string hint = clone_hint();
         return fail(ErrorCode::not_found,
                     fmt::format("no function '{}' among the {} of {}", spec_.name, functions_seen_,
                                 spec_.path),
-                    nearest_hint());
+                    hint.empty() ? nearest_hint() : std::move(hint));
     }
 
     // Those of one function: by name and by type they are its own.
@@ -355,8 +453,11 @@ private:
         const FunctionArguments* const names = known ? &*known : nullptr;
         const bool is_void = known && known->return_type.form == DwarfForm::none;
         if (is_default_return && is_void) args.clear();
+        const VariableDistance variables = [&](std::string_view name) {
+            return distance_to(file, site.file_offset, name);
+        };
         for (const auto& arg : args) {
-            auto argument = argument_of_function(spec_, arg, names);
+            auto argument = argument_of_function(spec_, arg, names, variables);
             if (!argument && !is_pattern) return tl::unexpected(std::move(argument).error());
             if (!argument) unnamed_.push_back(function.name.bare);
             const bool is_return = arg.operand == "ret" && !arg.is_parameter;
@@ -364,10 +465,36 @@ private:
                 is_return && spec_.kind == ProbeKind::span ? site.return_arguments : site.arguments;
             list.push_back(argument ? std::move(*argument) : missing_argument(arg.label));
         }
+        const bool goes_by_go = site.is_goroutine && spec_.kind != ProbeKind::uretprobe;
+        TR_ASSIGN(const auto* condition, condition_of_spec());
         return add_condition(
-            spec_, *condition_,
-            [&](const ArgSpec& arg) { return argument_of_function(spec_, arg, names); },
+            spec_, *condition,
+            [&](const ArgSpec& arg) {
+                auto compared = arg;
+                if (names != nullptr) expand_compared_text(*names, compared);
+                auto argument = argument_of_function(spec_, compared, names, variables);
+                // Of one that cannot be placed the compiler of conditions tells.
+                if (argument && goes_by_go) static_cast<void>(place_as_go_does(*argument));
+                return argument;
+            },
             probe_text(spec_, {}, function.name.bare), context_, site);
+    }
+
+    Result<const ConditionCompiler*> condition_of_spec() {
+        if (!condition_) {
+            TR_ASSIGN(condition_, ConditionCompiler::make(spec_, context_.options));
+        }
+        return &*condition_;
+    }
+
+    [[nodiscard]] static std::optional<int64_t> distance_to(ProbeFile& file,
+                                                            uint64_t from_offset,
+                                                            std::string_view name) {
+        const auto symbols = file.symbols();
+        const auto to = symbols ? (*symbols)->address_of(name) : std::nullopt;
+        const auto from = file.elf().code_address_of(from_offset);
+        if (!to || !from) return std::nullopt;
+        return static_cast<int64_t>(*to - *from);
     }
 
     // What debug information tells of a function: looked for only when an argument is named by it,
@@ -419,8 +546,8 @@ private:
             auto label = argument.label;
             if (place_as_go_does(argument)) continue;
             context_.builder.warn(fmt::format(
-                "{}: {} is missing: only the first six words of a Go function's arguments can be "
-                "read",
+                "{}: {} is missing: only the first nine words of a Go function's arguments can "
+                "be read",
                 name, label));
         }
     }

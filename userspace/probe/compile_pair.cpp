@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spans of pairs: each probe is resolved as if it stood alone, into a builder of its own, and what
-// comes of it is joined under one point. A place is attached for each pair anew, whatever else
+// comes of it is joined under one point; with wildcards in its names there is a pair, and a point,
+// for each name of the begin. A place is attached for each pair anew, whatever else
 // names it: the hit means something else there. Called by compile_events.
 #include "probe/caret.h"
 #include "probe/compile_context.h"
 #include "probe/event_spec.h"
+#include "probe/wildcard.h"
 
 #include <algorithm>
 
@@ -32,10 +34,56 @@ public:
         : event_(event), context_(context) {}
 
     Status run() {
-        TR_ASSIGN(auto begin, resolve(event_.begin));
-        TR_ASSIGN(auto end, resolve(*event_.end));
-        const std::string category = begin.identity.category;
-        const std::string name = common_name(begin.identity.name, end.identity.name);
+        TR_ASSIGN(auto begins, resolve(event_.begin));
+        TR_ASSIGN(const Parts ends, resolve(*event_.end));
+        std::vector<Parts> others;
+        for (const ProbeSpec& other : event_.other_begins) {
+            TR_ASSIGN(auto parts, resolve(other));
+            others.push_back(std::move(parts));
+        }
+        std::vector<Parts> untils;
+        for (ProbeSpec until : event_.until) {
+            // Its arguments are not shown: none are read unless the key is asked for.
+            until.has_args = true;
+            TR_ASSIGN(auto parts, resolve(until));
+            untils.push_back(std::move(parts));
+        }
+        size_t pairs = 0;
+        for (PairPart& begin : begins) {
+            const PairPart* end = counterpart(begin, *event_.end, ends);
+            if (end == nullptr) {
+                context_.warnings.leave_out("whose end is not there", begin.identity.spec);
+                continue;
+            }
+            TR_TRY(add(std::move(begin), others, *end, untils));
+            ++pairs;
+        }
+        if (pairs > 0) return {};
+        return fail(ErrorCode::not_found,
+                    fmt::format("{}: no end is called as one of the begins", event_.text),
+                    "the wildcards of the end stand for what those of the begin stood for");
+    }
+
+private:
+    using Parts = std::vector<PairPart>;
+
+    // The probe of `parts`, which `spec` found, that is called as the begin; null: none.
+    const PairPart* counterpart(const PairPart& begin,
+                                const ProbeSpec& spec,
+                                const Parts& parts) const {
+        if (!has_wildcard(spec.name)) return &parts.front();
+        const auto captures = wildcard_captures(event_.begin.name, begin.identity.name);
+        if (!captures) return nullptr;
+        const auto same =
+            std::ranges::find(parts, fill_wildcards(spec.name, *captures),
+                              [](const PairPart& part) { return part.identity.name; });
+        return same == parts.end() ? nullptr : &*same;
+    }
+
+    Status add(PairPart begin,
+               const std::vector<Parts>& others,
+               const PairPart& end,
+               const std::vector<Parts>& untils) const {
         if (begin.identity.kind == end.identity.kind &&
             begin.identity.category == end.identity.category &&
             begin.identity.name == end.identity.name) {
@@ -43,52 +91,75 @@ public:
                         fmt::format("{}: the span begins and ends at the same probe", event_.text));
         }
         TR_TRY(check_key_types(begin, end));
-        PairPlan plan{.category = category,
-                      .name = name,
-                      .begin = std::move(begin),
-                      .end = std::move(end),
+        PairPlan plan{.category = begin.identity.category,
+                      .name = common_name(begin.identity.name, end.identity.name),
+                      .begin = {},
+                      .other_begins = {},
+                      .end = end,
                       .until = {}};
-        for (ProbeSpec until : event_.until) {
-            // Its arguments are not shown: none are read unless the key is asked for.
-            until.has_args = true;
-            TR_ASSIGN(auto part, resolve(until));
-            TR_TRY(check_key_types(plan.begin, part));
-            plan.until.push_back(std::move(part));
+        for (size_t i = 0; i < untils.size(); ++i) {
+            const PairPart* until = counterpart(begin, event_.until[i], untils[i]);
+            if (until == nullptr) continue;
+            TR_TRY(check_key_types(begin, *until));
+            plan.until.push_back(*until);
         }
+        // Without wildcards each is one probe.
+        for (const Parts& other : others) {
+            PairPart part = other.front();
+            TR_TRY(check_key_types(begin, part));
+            part.identity.shown_name = begin.identity.shown_name;
+            part.identity.line = begin.identity.line;
+            plan.other_begins.push_back(std::move(part));
+        }
+        plan.begin = std::move(begin);
         context_.builder.add_pair(std::move(plan));
         return {};
     }
 
-private:
-    // All places of one of the pair's probes: a wildcard in its path may find several files.
-    Result<PairPart> resolve(const ProbeSpec& spec) const {
+    // The probes that one of the event's texts stands for, one without a wildcard in its name; each
+    // with all its places: a wildcard in its path may find several files. Never none.
+    Result<Parts> resolve(const ProbeSpec& spec) const {
         PlanBuilder alone;
-        const CompileContext context{context_.targets, context_.options, context_.files, alone,
-                                     context_.warnings};
+        const CompileContext context{context_.targets,  context_.options,   context_.files, alone,
+                                     context_.warnings, context_.exceptions};
         TR_TRY(compile_spec(spec, context));
-        PairPart part;
-        part.scope = key_argument(spec).scope;
+        Parts parts;
         for (auto& [identity, sites] : alone.take_probes()) {
-            part.identity = std::move(identity);
-            for (auto& site : sites) part.sites.push_back(std::move(site));
+            auto part = std::ranges::find_if(parts, [&, &name = identity.name](const auto& known) {
+                return !has_wildcard(spec.name) || known.identity.name == name;
+            });
+            if (part == parts.end()) part = parts.emplace(part);
+            part->identity = std::move(identity);
+            for (auto& site : sites) part->sites.push_back(std::move(site));
         }
+        if (parts.empty()) parts.emplace_back();
         for (const auto& warning : alone.take_warnings()) context_.builder.warn(warning);
-        const size_t key = key_argument(spec).index;
+        for (PairPart& part : parts) put_key_first(spec, part);
+        return parts;
+    }
+
+    static void put_key_first(const ProbeSpec& spec, PairPart& part) {
+        const auto [scope, key] = key_argument(spec);
+        part.scope = scope;
+        if (scope == PairKey::none) return;
         for (auto& site : part.sites) {
-            if (part.scope == PairKey::none) continue;
-            // The key's slot is the first.
             const auto first = site.arguments.begin();
             std::rotate(first, first + static_cast<long>(key), first + static_cast<long>(key) + 1);
         }
-        for (auto& piece : part.identity.shown_name) {
-            if (part.scope == PairKey::none || piece.slot == NamePiece::kText) continue;
+        follow_key(part.identity.shown_name, key);
+        follow_key(part.identity.line, key);
+    }
+
+    // The key's slot is now the first.
+    static void follow_key(std::vector<NamePiece>& pieces, size_t key) {
+        for (auto& piece : pieces) {
+            if (piece.slot == NamePiece::kText) continue;
             if (piece.slot == key) {
                 piece.slot = 0;
             } else if (piece.slot < key) {
                 ++piece.slot;
             }
         }
-        return part;
     }
 
     // Of a site that has none, nothing can be said.
@@ -100,6 +171,10 @@ private:
 
     Status check_key_types(const PairPart& begin, const PairPart& other) const {
         if (begin.scope == PairKey::none || other.scope == PairKey::none) return {};
+        if (begin.scope == PairKey::frame && (is_text_key(begin) || is_text_key(other))) {
+            return fail(ErrorCode::usage, fmt::format("{}: a frame_key that is text", event_.text),
+                        "frame_key=arg0:ptr takes the address instead");
+        }
         if (is_text_key(begin) == is_text_key(other)) return {};
         return fail(ErrorCode::usage,
                     fmt::format("{}: a key that is text on one side and a number on the other",

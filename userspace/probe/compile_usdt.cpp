@@ -18,6 +18,9 @@ namespace tracer {
 
 namespace {
 
+constexpr std::string_view kScopeBegin = "span__begin";
+constexpr std::string_view kScopeEnd = "span__end";
+
 // One site whose arguments are not chosen yet.
 struct FoundSite {
     ProbeFile* file = nullptr;
@@ -143,6 +146,9 @@ private:
         const auto text = probe_text(spec_, provider, name);
         auto identity = identity_of_probe(spec_, provider, name, text);
         TR_ASSIGN(identity.shown_name, compile_name(spec_, labels_of(wanted)));
+        if (identity.shown_name.empty() && is_scope(name, found)) {
+            identity.shown_name = scope_name(wanted);
+        }
         TR_ASSIGN(const auto condition, ConditionCompiler::make(spec_, context_.options));
         std::vector<ProbeSite> sites;
         for (const auto& site : found) {
@@ -164,6 +170,7 @@ private:
         size_t count = 0;
         for (const auto& site : found) count = std::max(count, site.operand_count);
         std::vector<ArgSpec> wanted;
+        if (!spec_.has_args && is_scope(name, found)) return scope_arguments(name);
         if (!spec_.has_args) {
             if (count > TR_ARGS_MAX) {
                 context_.builder.warn(fmt::format(
@@ -180,6 +187,35 @@ private:
             for (const auto& length : arg.length) TR_TRY(check_index(length, name, count));
         }
         return spec_.args;
+    }
+
+    // One of the two probes that TRACER_SPAN("name") makes (tracer/usdt.h): with the address of
+    // the name, and that of the scope.
+    [[nodiscard]] bool is_scope(std::string_view name, const std::vector<FoundSite>& found) const {
+        const auto is_address = [](const CompiledOperand& operand) {
+            return operand.is_readable() && operand.bytes == 8 && !operand.is_float;
+        };
+        return (name == kScopeBegin || name == kScopeEnd) && !is_pattern() &&
+               std::ranges::all_of(found, [&](const FoundSite& site) {
+                   return site.operand_count == 2 && std::ranges::all_of(site.operands, is_address);
+               });
+    }
+
+    // Unless they are asked for: the end's say nothing new.
+    static std::vector<ArgSpec> scope_arguments(std::string_view name) {
+        if (name == kScopeEnd) return {};
+        return {{"name", "arg0", ArgType::string, 0}};
+    }
+
+    // What is between the quotes of TRACER_SPAN("name"), where it is read.
+    static std::vector<NamePiece> scope_name(const std::vector<ArgSpec>& wanted) {
+        for (size_t i = 0; i < wanted.size(); ++i) {
+            const ArgSpec& arg = wanted[i];
+            const bool is_name = arg.operand == "arg0" && arg.type == ArgType::string &&
+                                 arg.walk.empty() && arg.addend == 0;
+            if (is_name) return {{.text = {}, .slot = static_cast<uint8_t>(i)}};
+        }
+        return {};
     }
 
     Status check_index(const ArgSpec& arg, const std::string& name, size_t count) const {

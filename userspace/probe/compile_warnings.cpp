@@ -23,27 +23,35 @@ void CompileWarnings::leave_out(const std::string& reason, std::string name) {
     left_out_[reason].push_back(std::move(name));
 }
 
-void CompileWarnings::return_probe_meets_exceptions(const std::string& path, uint64_t file_offset) {
-    exceptions_[path].insert(file_offset);
+void CompileWarnings::return_probe_meets_exceptions(const std::string& obstacle, std::string name) {
+    exceptions_.insert_or_assign(std::move(name), obstacle);
 }
 
 std::vector<std::string> CompileWarnings::lines() const {
     std::vector<std::string> lines;
     for (const auto& [reason, names] : left_out_) lines.push_back(left_out_line(names, reason));
-    for (const auto& [path, places] : exceptions_) {
-        lines.push_back(fmt::format(
-            "{} handles exceptions: one, or a thread's cancellation, that passes through {} with a "
-            "return probe ends the program (std::terminate)",
-            path,
-            places.size() == 1 ? "the function"
-                               : fmt::format("one of the {} functions", places.size())));
-    }
+    if (!exceptions_.empty()) lines.push_back(exceptions_line());
     if (!single_stepped_.empty()) lines.push_back(single_stepped_line());
     return lines;
 }
 
 void CompileWarnings::single_stepped(std::string name, std::string cheaper) {
     single_stepped_.insert_or_assign(std::move(name), std::move(cheaper));
+}
+
+std::string CompileWarnings::exceptions_line() const {
+    constexpr size_t kToldMax = 3;
+    std::vector<std::string> told;
+    for (const auto& [name, obstacle] : exceptions_) {
+        if (told.size() < kToldMax) told.push_back(fmt::format("{} ({})", name, obstacle));
+    }
+    const size_t count = exceptions_.size();
+    return fmt::format(
+        "{} function{} with the kernel's return probe, where an exception that passes ends the "
+        "program (std::terminate), as {} ret instructions cannot all be found{}: {}; leave out "
+        "those that call back into C++ or Rust",
+        count, count == 1 ? "" : "s", count == 1 ? "its" : "their",
+        count > kToldMax ? ", among them" : "", fmt::join(told, ", "));
 }
 
 std::string CompileWarnings::single_stepped_line() const {

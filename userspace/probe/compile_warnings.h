@@ -3,9 +3,7 @@
 // What a wildcard may find hundreds of times, told in a line each.
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +20,9 @@ public:
     // `reason` follows "left out,"; `name` is the probe's text.
     void leave_out(const std::string& reason, std::string name);
 
-    // A place in `path`, which handles exceptions, has a return probe.
-    void return_probe_meets_exceptions(const std::string& path, uint64_t file_offset);
+    // The probe `name` is the kernel's return probe although exceptions may pass: the function is
+    // `obstacle`.
+    void return_probe_meets_exceptions(const std::string& obstacle, std::string name);
 
     // The probe `name` is on an instruction that the kernel single-steps. `cheaper`: another that
     // may do as well, with what it lacks; empty: none.
@@ -32,10 +31,11 @@ public:
     [[nodiscard]] std::vector<std::string> lines() const;
 
 private:
+    [[nodiscard]] std::string exceptions_line() const;
     [[nodiscard]] std::string single_stepped_line() const;
 
     std::map<std::string, std::vector<std::string>> left_out_;  // by reason
-    std::map<std::string, std::set<uint64_t>> exceptions_;      // places by path
+    std::map<std::string, std::string> exceptions_;             // obstacles, by name
     std::map<std::string, std::string> single_stepped_;         // what is cheaper, by name
 };
 

@@ -43,7 +43,9 @@ Result<uint64_t> find_cgroup(std::string_view path_or_id) {
         return fail(ErrorCode::missing_feature, "no cgroup v2 is mounted here");
     }
     std::string path(path_or_id);
-    if (!path.starts_with(mount)) path = fmt::format("{}/{}", mount, path_or_id);
+    if (!path.starts_with(mount)) {
+        path = fmt::format("{}{}{}", mount, path.starts_with('/') ? "" : "/", path_or_id);
+    }
     struct stat info {};
     if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return fail(

@@ -174,7 +174,7 @@ private:
             return {};
         }
         text_ = before;
-        if (word.text.empty() && !text_.is_at('*')) {
+        if (word.text.empty() && !text_.is_at('*') && !text_.is_at('&')) {
             return text_.error_here("expected a value to compare",
                                     "for example if arg1 > 4096 && comm ~ \"pg*\"");
         }
@@ -241,8 +241,9 @@ private:
             value = number(digits);
         }
         if (!value) {
-            return text_.error_at(word, "expected an integer or a text in double quotes",
-                                  "integers: 10, -1, 0x1f, 017, 'c'");
+            return text_.error_at(
+                word, "expected an integer or a text in double quotes",
+                "integers: 10, -1, 0x1f, 017, 'c'; texts and names of values: \"idle\"");
         }
         term.magnitude = *value;
         term.is_negative = term.is_negative && *value != 0;

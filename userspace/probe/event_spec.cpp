@@ -6,8 +6,11 @@
 #include "probe/event_spec.h"
 
 #include "probe/caret.h"
+#include "probe/probe_clauses.h"
 #include "probe/wildcard.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +19,7 @@ namespace tracer {
 
 namespace {
 
-constexpr std::string_view kPairForm = "BEGIN ~~ END [until OTHER, ...]";
+constexpr std::string_view kPairForm = "BEGIN [or BEGIN ...] ~~ END [until OTHER, ...]";
 
 struct Piece {
     size_t offset = 0;
@@ -31,6 +34,12 @@ Piece trimmed(std::string_view text, size_t from, size_t to) {
     while (from < to && is_space(text[from])) ++from;
     while (from < to && is_space(text[to - 1])) --to;
     return {from, to - from};
+}
+
+PairKey scope_of_label(std::string_view label) {
+    if (label == "key") return PairKey::process;
+    if (label == "shared_key") return PairKey::shared;
+    return label == "frame_key" ? PairKey::frame : PairKey::none;
 }
 
 // A cursor that steps over quotes and parentheses whole.
@@ -77,15 +86,17 @@ private:
 
 class EventParser {
 public:
-    explicit EventParser(std::string_view text) : text_(text) {}
+    EventParser(std::string_view text, ProbeTextOrigin origin) : text_(text), origin_(origin) {}
 
     Result<EventSpec> run() {
         TR_TRY(cut());
         EventSpec event;
         event.text = std::string(text_);
-        if (pieces_.size() == 1) {
+        if (begin_count_ == 0) {
+            if (pieces_.size() > 1)
+                return error_at(1, "several begins, and no end", "BEGIN or BEGIN ~~ END");
             // As it is: a probe's errors point into all of it.
-            TR_ASSIGN(event.begin, parse_probe_spec(text_));
+            TR_ASSIGN(event.begin, parse_probe_spec(text_, origin_));
             return event;
         }
         std::vector<ProbeSpec> specs;
@@ -94,9 +105,16 @@ public:
             specs.push_back(std::move(spec));
         }
         event.begin = std::move(specs[0]);
-        event.end = std::move(specs[1]);
-        for (size_t i = 2; i < specs.size(); ++i) event.until.push_back(std::move(specs[i]));
+        event.end = std::move(specs[begin_count_]);
+        for (size_t i = 1; i < begin_count_; ++i) {
+            event.other_begins.push_back(std::move(specs[i]));
+        }
+        for (size_t i = begin_count_ + 1; i < specs.size(); ++i) {
+            event.until.push_back(std::move(specs[i]));
+        }
+        TR_TRY(check_wildcards(event));
         TR_TRY(check_keys(event));
+        TR_TRY(check_clauses(event));
         return event;
     }
 
@@ -104,6 +122,7 @@ private:
     Status cut() {
         constexpr std::string_view kPair = "~~";
         constexpr std::string_view kUntil = "until";
+        constexpr std::string_view kOr = "or";
         size_t begin = 0;
         bool has_until = false;
         TopLevel cursor(text_);
@@ -114,14 +133,17 @@ private:
         };
         while (cursor.next()) {
             if (cursor.is_at(kPair)) {
-                if (!pieces_.empty()) {
+                if (begin_count_ != 0) {
                     return fail_at(text_, cursor.position(), kPair.size(),
                                    fmt::format("a second ~~; expected {}", kPairForm),
                                    "give each span an -e of its own");
                 }
                 end_piece(kPair.size());
+                begin_count_ = pieces_.size();
+            } else if (begin_count_ == 0 && cursor.is_at_word(kOr)) {
+                end_piece(kOr.size());
             } else if (cursor.is_at_word(kUntil)) {
-                if (pieces_.empty() || has_until) {
+                if (begin_count_ == 0 || has_until) {
                     return fail_at(text_, cursor.position(), kUntil.size(),
                                    fmt::format("until ends a span; expected {}", kPairForm),
                                    "several that end it are parted by commas");
@@ -141,17 +163,48 @@ private:
             return fail_at(text_, piece.offset, 1,
                            fmt::format("expected a probe; the form is {}", kPairForm));
         }
-        TR_ASSIGN(auto spec, parse_probe_spec(text_.substr(piece.offset, piece.length)));
+        TR_ASSIGN(auto spec, parse_probe_spec(text_.substr(piece.offset, piece.length), origin_));
         if (spec.kind == ProbeKind::span) {
             return fail_at(text_, piece.offset, piece.length, "a span: probe is a span by itself",
                            "use u: for a function's entry, ur: for its return");
         }
-        if (has_wildcard(spec.name) || has_wildcard(spec.provider)) {
+        if (has_wildcard(spec.provider)) {
             return fail_at(text_, piece.offset, piece.length,
-                           "a wildcard in a name; a span begins and ends at one probe each",
-                           "wildcards may stand in PATH alone");
+                           "a wildcard in the provider, where a span needs one",
+                           "wildcards may stand in PATH and NAME");
+        }
+        // A wildcard here would be the star of a pointer or an operator as well.
+        if (has_wildcard(spec.name) && spec.name.find('(') != std::string::npos) {
+            return fail_at(text_, piece.offset, piece.length,
+                           "a wildcard in a name with parameters; a span needs one function",
+                           "name the function without its parameters");
         }
         return spec;
+    }
+
+    // Each of the begin's stands for something that the others take over.
+    [[nodiscard]] Status check_wildcards(const EventSpec& event) const {
+        const size_t count = count_wildcards(event.begin.name);
+        const auto check = [&](const ProbeSpec& spec, size_t piece, bool may_have_none) -> Status {
+            const size_t own = count_wildcards(spec.name);
+            if (own == count || (own == 0 && may_have_none)) return {};
+            return error_at(piece,
+                            fmt::format("{} wildcard{} in its name, and {} in that of the begin",
+                                        own, own == 1 ? "" : "s", count),
+                            "each stands for what the begin's stood for: usdt:app:*__entry ~~ "
+                            "usdt:app:*__return");
+        };
+        if (count != 0 && !event.other_begins.empty()) {
+            return error_at(0, "a wildcard in one of several begins", "name each probe");
+        }
+        for (size_t i = 0; i < event.other_begins.size(); ++i) {
+            TR_TRY(check(event.other_begins[i], i + 1, false));
+        }
+        TR_TRY(check(*event.end, begin_count_, false));
+        for (size_t i = 0; i < event.until.size(); ++i) {
+            TR_TRY(check(event.until[i], i + begin_count_ + 1, true));
+        }
+        return {};
     }
 
     [[nodiscard]] tl::unexpected<Error> error_at(size_t piece,
@@ -164,35 +217,90 @@ private:
     [[nodiscard]] Status check_keys(const EventSpec& event) const {
         const KeyArgument key = key_argument(event.begin);
         TR_TRY(check_key(event.begin, 0));
-        TR_TRY(check_key(*event.end, 1));
+        for (size_t i = 0; i < event.other_begins.size(); ++i) {
+            TR_TRY(check_other_begin(event.begin, event.other_begins[i], i + 1));
+        }
+        TR_TRY(check_key(*event.end, begin_count_));
         if (const KeyArgument other = key_argument(*event.end); other.scope != key.scope) {
             const bool is_begin = key.scope == PairKey::none;
             const auto& with = is_begin ? *event.end : event.begin;
             const auto& arg = with.args[key_argument(with).index];
             if (key.scope != PairKey::none && other.scope != PairKey::none) {
-                return error_at(1, "key on one side, shared_key on the other",
-                                "both match by value; shared_key among all processes");
+                return error_at(begin_count_, "keys of two kinds",
+                                "key matches within a process, shared_key among all, frame_key "
+                                "within a thread");
             }
             return error_at(
-                is_begin ? 0 : 1, "a key on the other side only",
+                is_begin ? 0 : begin_count_, "a key on the other side only",
                 fmt::format("name the argument that holds it here too: {}=argN", arg.label));
         }
         for (size_t i = 0; i < event.until.size(); ++i) {
-            TR_TRY(check_until(event.until[i], key, i + 2));
+            TR_TRY(check_until(event.until[i], key, i + begin_count_ + 1));
         }
         return {};
+    }
+
+    [[nodiscard]] Status check_other_begin(const ProbeSpec& begin,
+                                           const ProbeSpec& other,
+                                           size_t piece) const {
+        const bool has_same_names =
+            std::ranges::equal(begin.args, other.args, {}, &ArgSpec::label, &ArgSpec::label);
+        if (has_same_names) return check_key(other, piece);
+        return error_at(piece, "arguments of other names than the first begin's",
+                        "the same names in the same order: u:app:f(n=arg0) or u:app:g(n=arg3)");
     }
 
     [[nodiscard]] Status check_key(const ProbeSpec& spec, size_t piece) const {
         size_t count = 0;
         for (const auto& arg : spec.args) {
-            if (arg.label != "key" && arg.label != "shared_key") continue;
+            const PairKey scope = scope_of_label(arg.label);
+            if (scope == PairKey::none) continue;
             ++count;
             if (arg.type == ArgType::f32 || arg.type == ArgType::f64) {
                 return error_at(piece, "a key is an integer, a pointer or text", {});
             }
+            if (arg.is_cxx_type) {
+                return error_at(piece, "a key is matched as it is in memory, without /type", {});
+            }
+            if (scope == PairKey::frame && arg.type == ArgType::string) {
+                return error_at(piece, "a frame_key is an integer or a pointer", {});
+            }
         }
-        if (count > 1) return error_at(piece, "key and shared_key; a span has one", {});
+        if (count > 1) {
+            return error_at(piece, "two of key, shared_key and frame_key; a span has one", {});
+        }
+        return {};
+    }
+
+    // A span is told by its begin.
+    [[nodiscard]] Status check_clauses(const EventSpec& event) const {
+        const auto& clauses = event.begin.clauses;
+        if (clauses.meaning != HitMeaning::event) {
+            return fail_clause(event.begin, clauses.meaning_place, "a span begins and ends here",
+                               "give what else the hit is an -e of its own");
+        }
+        const PairKey scope = key_argument(event.begin).scope;
+        if (!clauses.line.empty() && (scope == PairKey::process || scope == PairKey::shared)) {
+            return fail_clause(event.begin, clauses.track_place,
+                               "a span with a key has a track of its own",
+                               "without a key it is matched by thread and can be on a line");
+        }
+        for (const auto& begin : event.other_begins) TR_TRY(check_end_clauses(begin));
+        TR_TRY(check_end_clauses(*event.end));
+        for (const auto& until : event.until) TR_TRY(check_end_clauses(until));
+        return {};
+    }
+
+    [[nodiscard]] static Status check_end_clauses(const ProbeSpec& spec) {
+        const auto& clauses = spec.clauses;
+        const std::array places{clauses.name_place, clauses.meaning_place, clauses.track_place,
+                                clauses.raise_place, clauses.role_place};
+        for (const ClausePlace& place : places) {
+            if (place.length == 0) continue;
+            return fail_clause(
+                spec, place, "this belongs behind the span's begin",
+                fmt::format("BEGIN {} ~~ END", spec.text.substr(place.offset, place.length)));
+        }
         return {};
     }
 
@@ -211,19 +319,21 @@ private:
     }
 
     std::string_view text_;
-    std::vector<Piece> pieces_;  // begin, end, until ...
+    ProbeTextOrigin origin_;
+    std::vector<Piece> pieces_;  // begin ..., end, until ...
+    size_t begin_count_ = 0;     // 0: no pair
 };
 
 }  // namespace
 
-Result<EventSpec> parse_event_spec(std::string_view text) {
-    return EventParser(text).run();
+Result<EventSpec> parse_event_spec(std::string_view text, ProbeTextOrigin origin) {
+    return EventParser(text, origin).run();
 }
 
 KeyArgument key_argument(const ProbeSpec& spec) {
     for (size_t i = 0; i < spec.args.size(); ++i) {
-        if (spec.args[i].label == "key") return {PairKey::process, i};
-        if (spec.args[i].label == "shared_key") return {PairKey::shared, i};
+        const PairKey scope = scope_of_label(spec.args[i].label);
+        if (scope != PairKey::none) return {scope, i};
     }
     return {};
 }

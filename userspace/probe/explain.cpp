@@ -61,12 +61,77 @@ double record_cost(const tr_probe& program) {
     return cost;
 }
 
-bool is_return(ProbeProgram program) {
-    return program == ProbeProgram::return_hit || program == ProbeProgram::return_sleepable;
+std::string_view meaning_of(HitRole role, model::PointKind kind) {
+    switch (role) {
+        case HitRole::instant:
+            return kind == model::PointKind::counter ? "counter" : "event";
+        case HitRole::state:
+            return "state";
+        case HitRole::thread_name:
+            return "name of the thread";
+        case HitRole::process_name:
+            return "name of the process";
+        case HitRole::span_begin:
+        case HitRole::span_end:
+        case HitRole::fiber_span_begin:
+        case HitRole::fiber_span_end:
+        case HitRole::pair_begin:
+        case HitRole::pair_end:
+        case HitRole::pair_until:
+            return "span";
+    }
+    return "event";
 }
 
-bool is_sleepable(ProbeProgram program) {
-    return program == ProbeProgram::hit_sleepable || program == ProbeProgram::return_sleepable;
+std::string_view part_of(HitRole role) {
+    switch (role) {
+        case HitRole::pair_begin:
+            return "begin";
+        case HitRole::pair_end:
+            return "end";
+        case HitRole::pair_until:
+            return "until";
+        default:
+            return {};
+    }
+}
+
+// The texts of one probe, or of those that a pair is made of.
+struct SpecTexts {
+    std::string begin;
+    std::string end;
+    std::vector<std::string> until;
+
+    void add(const ProbeDefinition& definition) {
+        const std::string& text = definition.spec;
+        if (definition.role == HitRole::pair_end) {
+            end = text;
+        } else if (definition.role != HitRole::pair_until) {
+            begin = text;
+        } else if (std::ranges::find(until, text) == until.end()) {
+            until.push_back(text);
+        }
+    }
+    [[nodiscard]] std::string joined() const {
+        std::string text = begin;
+        if (!end.empty()) text += " ~~ " + end;
+        if (!until.empty()) text += fmt::format(" until {}", fmt::join(until, ", "));
+        return text;
+    }
+};
+
+// A template as the grammar has it, for those who read it.
+std::string template_text(const std::vector<NamePiece>& pieces,
+                          const std::vector<model::Argument>& arguments) {
+    std::string text;
+    for (const NamePiece& piece : pieces) {
+        if (piece.slot == NamePiece::kText) {
+            text += piece.text;
+        } else {
+            text += fmt::format("{{{}}}", arguments.at(piece.slot).name);
+        }
+    }
+    return text;
 }
 
 // One file of a plan: its symbols are read when the first site is explained.
@@ -82,8 +147,8 @@ public:
         out.file = file_.shown_path;
         out.file_offset = site.file_offset;
         out.semaphore_offset = site.semaphore_offset;
-        out.is_return = is_return(site.program);
-        out.is_sleepable = is_sleepable(site.program);
+        out.is_return = is_return_program(site.program);
+        out.is_sleepable = is_sleepable_program(site.program);
         const auto vaddr = vaddr_of(site.file_offset);
         if (!vaddr) return;
         out.vaddr = *vaddr;
@@ -162,13 +227,21 @@ public:
             probe.is_span = point.kind == model::PointKind::span;
             explanation_.probes.push_back(std::move(probe));
         }
+        texts_.resize(plan.points.size());
     }
 
     Status add_file(const AttachFile& file, const DebugFileSearch& debug_files) {
         TR_ASSIGN(const auto explainer, open_file(file, debug_files));
         std::set<uint64_t> entries;  // places whose entry is probed anyway
         for (const auto& site : file.sites) {
-            if (!is_return(site.program)) entries.insert(site.file_offset);
+            if (!is_return_program(site.program)) entries.insert(site.file_offset);
+        }
+        for (const auto& raise : file.raises) {
+            const auto& definition = plan_.probes.at(raise.probe_id - TR_PROBE_FIRST_USER);
+            explanation_.probes.at(static_cast<size_t>(definition.point))
+                .raises.push_back(fmt::format("{} at {:#x}, by a place at {:#x} where no code runs",
+                                              file.shown_path, raise.semaphore_offset,
+                                              raise.file_offset));
         }
         for (const auto& site : file.sites) {
             ExplainedSite out;
@@ -189,7 +262,17 @@ public:
         add_site(tracepoint.probe_id, program, std::move(out));
     }
 
-    Explanation take() && { return std::move(explanation_); }
+    Explanation take() && {
+        for (size_t i = 0; i < texts_.size(); ++i) {
+            ExplainedProbe& probe = explanation_.probes[i];
+            probe.spec = texts_[i].joined();
+            // Where they stand in the file says nothing about which comes first.
+            std::ranges::stable_sort(probe.sites, {}, [](const ExplainedSite& site) {
+                return site.part == "end" ? 1 : site.part == "until" ? 2 : 0;
+            });
+        }
+        return std::move(explanation_);
+    }
 
 private:
     void add_site(uint32_t probe_id, const tr_probe& program, ExplainedSite site) {
@@ -197,12 +280,19 @@ private:
         const auto index = static_cast<size_t>(definition.point);
         site.arguments = explain_arguments(definition, plan_.points.at(index), program);
         auto& probe = explanation_.probes.at(index);
-        probe.spec = definition.spec;
+        texts_.at(index).add(definition);
+        site.part = part_of(definition.role);
+        const auto& point = plan_.points.at(index);
+        probe.meaning = meaning_of(definition.role, point.kind);
+        if (!definition.line.empty()) {
+            probe.line = template_text(definition.line, point.arguments);
+        }
         probe.sites.push_back(std::move(site));
     }
 
     const AttachPlan& plan_;
     Explanation explanation_;
+    std::vector<SpecTexts> texts_;  // by point, as the explanation's probes
 };
 
 }  // namespace

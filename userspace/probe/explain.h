@@ -29,6 +29,7 @@ struct ExplainedSite {
     std::string symbol;       // "ns::Class::method+0x4"; empty: none covers it
     std::string instruction;  // "push %rbp"
     InstructionClass kind = InstructionClass::unreadable;
+    std::string_view part;  // of a pair: "begin", "end" or "until"; else empty
     bool is_return = false;
     bool is_sleepable = false;      // its handler may fault pages in
     uint64_t semaphore_offset = 0;  // 0: none
@@ -43,10 +44,13 @@ struct ExplainedSite {
 };
 
 struct ExplainedProbe {
-    std::string spec;  // as -e takes it
+    std::string spec;  // as -e takes it; of a pair "BEGIN ~~ END until OTHER"
     std::string category;
     std::string name;
     bool is_span = false;
+    std::string meaning;              // "event", "span", "counter", "state", "name of the thread"
+    std::string line;                 // "pool {pool}": beside the thread; empty: none
+    std::vector<std::string> raises;  // other probes' semaphores, and by which place
     std::vector<ExplainedSite> sites;
 };
 

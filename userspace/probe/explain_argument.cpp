@@ -134,7 +134,9 @@ std::vector<ExplainedArgument> explain_arguments(const ProbeDefinition& definiti
     const bool is_end = is_span_end(definition.role) || definition.role == HitRole::pair_end ||
                         definition.role == HitRole::pair_until;
     std::vector<std::string> names;
-    if (is_end && definition.key != PairKey::none) names.emplace_back("key");
+    if (is_end && definition.key != PairKey::none) {
+        names.emplace_back(definition.key == PairKey::frame ? "frame_key" : "key");
+    }
     if (definition.role != HitRole::pair_until) {
         for (const auto& shown : is_end ? point.end_arguments : point.arguments) {
             names.push_back(shown.name);
@@ -143,7 +145,10 @@ std::vector<ExplainedArgument> explain_arguments(const ProbeDefinition& definiti
     for (size_t i = 0; i < names.size() && first + i < program.arg_count; ++i) {
         const auto type =
             i < definition.slots.size() ? definition.slots[i] : model::ValueType::none;
-        out.push_back({names[i], value_type_name(type), read_text(program.args[first + i])});
+        const bool is_cxx_type = (definition.cxx_type_slots >> i & 1u) != 0;
+        out.push_back(
+            {names[i], value_type_name(type),
+             read_text(program.args[first + i]) + (is_cxx_type ? ", the name of a C++ type" : "")});
     }
     return out;
 }

@@ -87,6 +87,20 @@ FeatureCheck check_uprobe_multi() {
     return result;
 }
 
+FeatureCheck check_uprobe_session() {
+    FeatureCheck result;
+    result.name = "uprobe sessions";
+    result.ok = has_uprobe_session();
+    result.detail = "spans kept out at their entry pay no return";
+    if (!result.ok) {
+        result.detail =
+            "kernel older than 6.13: a span that a condition, sampling or the choice of "
+            "processes keeps out pays the trap of its return all the same";
+        result.cure = kNewerKernel;
+    }
+    return result;
+}
+
 FeatureCheck check_fast_sites() {
     const FastSites found = judge_fast_sites(try_fast_sites(true));
     FeatureCheck result;
@@ -103,6 +117,7 @@ std::vector<FeatureCheck> check_features() {
     std::vector<FeatureCheck> checks;
     for (const Feature& feature : kFeatures) checks.push_back(check(feature));
     checks.push_back(check_uprobe_multi());
+    checks.push_back(check_uprobe_session());
     checks.push_back(check_fast_sites());
     return checks;
 }

@@ -55,16 +55,29 @@ private:
 struct Jump {
     uint64_t from = 0;
     uint64_t to = 0;
+    bool is_conditional = false;
+};
+
+// What runs after an instruction: the next one, or not.
+struct Step {
+    uint64_t address = 0;
+    uint64_t next = 0;  // 0: never the one behind it
+    std::optional<uint64_t> jump;
+    bool is_filling = false;  // between blocks: never meant to run
 };
 
 class FunctionReader {
 public:
-    FunctionReader(std::span<const CodePart> parts, bool has_tables_elsewhere)
-        : parts_(parts), has_tables_elsewhere_(has_tables_elsewhere) {}
+    FunctionReader(std::span<const CodePart> parts,
+                   bool has_tables_elsewhere,
+                   const std::function<bool(uint64_t)>& is_entry)
+        : parts_(parts), has_tables_elsewhere_(has_tables_elsewhere), is_entry_(is_entry) {}
 
     FunctionCode read() {
         for (const CodePart& part : parts_) read_part(part);
+        std::ranges::sort(steps_, {}, &Step::address);
         check_jumps();
+        check_pointer_jumps();
         return std::move(result_);
     }
 
@@ -90,6 +103,12 @@ private:
         return found == parts_.end() ? nullptr : &*found;
     }
 
+    [[nodiscard]] std::optional<size_t> step_at(uint64_t address) const {
+        const auto found = std::ranges::lower_bound(steps_, address, {}, &Step::address);
+        if (found == steps_.end() || found->address != address) return std::nullopt;
+        return static_cast<size_t>(found - steps_.begin());
+    }
+
     void read_part(const CodePart& part) {
         size_t offset = 0;
         // Each turn takes at least one byte.
@@ -98,33 +117,48 @@ private:
             if (!instructions_.decode(part.bytes.subspan(offset))) {
                 return refuse("holds bytes that are no instruction", address);
             }
-            starts_.push_back(address);
-            take(address);
-            follow_table();
             offset += instructions_.bytes();
+            steps_.push_back({address, part.address + offset, {}, is_filling()});
+            take(steps_.back());
+            follow_table();
         }
     }
 
-    void take(uint64_t address) {
+    [[nodiscard]] bool is_filling() const {
+        switch (instructions_.mnemonic()) {
+            case ZYDIS_MNEMONIC_INT3:
+            case ZYDIS_MNEMONIC_UD2:
+            case ZYDIS_MNEMONIC_HLT:
+                return true;
+            default:
+                return instructions_.category() == ZYDIS_CATEGORY_NOP ||
+                       instructions_.category() == ZYDIS_CATEGORY_WIDENOP;
+        }
+    }
+
+    void take(Step& step) {
         switch (instructions_.category()) {
             case ZYDIS_CATEGORY_RET:
-                result_.returns.push_back(address);
+                result_.returns.push_back(step.address);
+                step.next = 0;
                 return;
             case ZYDIS_CATEGORY_CALL:
                 result_.has_call = true;
                 return;
             case ZYDIS_CATEGORY_COND_BR:
+                return take_jump(step, true);
             case ZYDIS_CATEGORY_UNCOND_BR:
-                take_jump(address);
-                return;
+                step.next = 0;
+                return take_jump(step, false);
             default:
                 return;
         }
     }
 
-    void take_jump(uint64_t address) {
-        if (const auto to = instructions_.target(address)) {
-            jumps_.push_back({address, *to});
+    void take_jump(Step& step, bool is_conditional) {
+        step.jump = instructions_.target(step.address);
+        if (step.jump) {
+            jumps_.push_back({step.address, *step.jump, is_conditional});
             return;
         }
         const auto& operand = instructions_.operand(0);
@@ -134,7 +168,7 @@ private:
         const bool is_table_of_offsets =
             operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == table_jump_;
         if (is_table_of_offsets) return;
-        refuse("has a jump through a table or pointer", address);
+        pointer_jumps_.push_back(step.address);
     }
 
     // movslq (TABLE,INDEX,4), X; add TABLE, X; jmp *X. No call of a pointer looks like that.
@@ -157,22 +191,56 @@ private:
 
     // A jump into the middle of an instruction says that the reading went astray.
     void check_jumps() {
-        std::ranges::sort(starts_);
         for (const Jump& jump : jumps_) {
-            if (part_of(jump.to) == nullptr) {
+            if (part_of(jump.to) != nullptr) {
+                if (!step_at(jump.to)) refuse("has a jump between two instructions", jump.from);
+            } else if (!is_entry_ || !is_entry_(jump.to)) {
                 refuse("is left by a jump into another", jump.from);
-            } else if (!std::ranges::binary_search(starts_, jump.to)) {
-                refuse("has a jump between two instructions", jump.from);
+            } else if (jump.is_conditional) {
+                // A breakpoint there is hit whether the jump is taken or not.
+                refuse("is left by a conditional jump to another", jump.from);
+            } else {
+                result_.tail_jumps.push_back({jump.from, jump.to});
             }
         }
     }
 
+    void check_pointer_jumps() {
+        if (pointer_jumps_.empty() || !result_.obstacle.empty()) return;
+        if (!reaches_all()) {
+            return refuse("has a jump through a table or pointer", pointer_jumps_.front());
+        }
+        for (const uint64_t from : pointer_jumps_) result_.tail_jumps.push_back({from, {}});
+    }
+
+    // Whether direct jumps lead to every block.
+    [[nodiscard]] bool reaches_all() const {
+        std::vector<bool> is_reached(steps_.size());
+        std::vector<uint64_t> open{parts_.front().address};
+        // Ends: a step is entered once.
+        while (!open.empty()) {
+            const auto index = step_at(open.back());
+            open.pop_back();
+            if (!index || is_reached[*index]) continue;
+            is_reached[*index] = true;
+            const Step& step = steps_[*index];
+            if (step.next != 0) open.push_back(step.next);
+            if (step.jump) open.push_back(*step.jump);
+        }
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            if (!is_reached[i] && !steps_[i].is_filling) return false;
+        }
+        return true;
+    }
+
     std::span<const CodePart> parts_;
     bool has_tables_elsewhere_;
+    const std::function<bool(uint64_t)>& is_entry_;
     Instructions instructions_;
     FunctionCode result_;
-    std::vector<uint64_t> starts_;
+    std::vector<Step> steps_;
     std::vector<Jump> jumps_;
+    std::vector<uint64_t> pointer_jumps_;
     ZydisRegister table_offset_ = ZYDIS_REGISTER_NONE;  // holds an entry of a jump table
     ZydisRegister table_jump_ = ZYDIS_REGISTER_NONE;    // holds the place that it leads to
 };
@@ -194,8 +262,11 @@ bool is_stack_check(const Instructions& instructions) {
 
 }  // namespace
 
-FunctionCode read_function_code(std::span<const CodePart> parts, bool has_tables_elsewhere) {
-    return FunctionReader(parts, has_tables_elsewhere).read();
+FunctionCode read_function_code(std::span<const CodePart> parts,
+                                bool has_tables_elsewhere,
+                                const std::function<bool(uint64_t)>& is_entry) {
+    if (parts.empty()) return {};
+    return FunctionReader(parts, has_tables_elsewhere, is_entry).read();
 }
 
 std::optional<uint64_t> offset_behind_stack_check(std::span<const std::byte> code) {

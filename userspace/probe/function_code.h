@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,11 +22,18 @@ struct CodePart {
     std::span<const std::byte> bytes;
 };
 
+// A jump out of a function, to another that returns to its caller in its place.
+struct TailJump {
+    uint64_t from = 0;
+    std::optional<uint64_t> to;  // nullopt: through a pointer
+};
+
 struct FunctionCode {
     std::vector<uint64_t> returns;  // addresses of its ret instructions, part by part
-    bool has_call = false;          // of other code, which may throw an exception through it
-    // Why `returns` cannot be taken for all ways out of it, as what follows "the function ";
-    // empty: they are all.
+    std::vector<TailJump> tail_jumps;
+    bool has_call = false;  // of other code, which may throw an exception through it
+    // Why `returns` and `tail_jumps` cannot be taken for all ways out of it, as what follows "the
+    // function "; empty: they are all.
     std::string_view obstacle;
     std::string obstacle_place;  // "at +0x12"; empty: nowhere in particular
 };
@@ -35,8 +43,13 @@ struct FunctionCode {
 // byte. A jump table of offsets, as GCC and clang make them for a switch in code that can be moved,
 // is known by its three instructions. `has_tables_elsewhere`: an indexed jump through memory is one
 // to a place in the function (Go, whose linker puts jump tables into read-only data).
+//
+// A jump out of the parts is a tail jump if `is_entry` says that a function, or a stub of one,
+// begins where it leads. One through a pointer is taken for such only if all code of the function
+// is reached without it: else it is the jump to what is not.
 [[nodiscard]] FunctionCode read_function_code(std::span<const CodePart> parts,
-                                              bool has_tables_elsewhere);
+                                              bool has_tables_elsewhere,
+                                              const std::function<bool(uint64_t)>& is_entry = {});
 
 // Of a function that Go compiled with its register ABI: the offset behind its check of the stack's
 // size, where it arrives once a call (when the stack has to grow, it is started a second time from

@@ -38,4 +38,8 @@ struct NamedFunction {
 // Whether `pattern` with its wildcards fits one of the function's names.
 [[nodiscard]] bool name_matches(std::string_view pattern, const NamedFunction& function);
 
+// Whether `symbol` is a copy or a part that a compiler has made of the function `name`: f.isra.0,
+// f.constprop.0.cold of f.
+[[nodiscard]] bool is_clone_of(std::string_view symbol, std::string_view name);
+
 }  // namespace tracer

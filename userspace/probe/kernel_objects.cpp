@@ -78,6 +78,7 @@ Result<std::unique_ptr<KernelObjects>> KernelObjects::load(const AttachPlan& pla
     objects->skeleton_ = tracer_bpf__open();
     if (objects->skeleton_ == nullptr) return tl::unexpected(load_error(errno, log));
     objects->uses_uprobe_multi_ = !options.force_perf_links && has_uprobe_multi();
+    objects->uses_sessions_ = objects->uses_uprobe_multi_ && has_uprobe_session();
     objects->cpu_count_ = static_cast<size_t>(std::max(1, libbpf_num_possible_cpus()));
     objects->configure(plan, options);
     objects->choose_programs(plan, options);
@@ -148,24 +149,43 @@ void KernelObjects::choose_programs(const AttachPlan& plan, const KernelOptions&
         bpf_program__set_autoload(program, options.selection.watches_cgroups);
     }
     bpf_program__set_autoload(programs.tr_on_tracepoint, !plan.tracepoints.empty());
-    if (options.late_programs_max > 0) {
-        // What a later file needs is not known, and a loaded object takes no further programs.
-        bpf_program__set_autoload(programs.tr_on_hit, true);
-        bpf_program__set_autoload(programs.tr_on_hit_sleepable, true);
-    }
+    choose_uprobe_programs(plan, options);
+}
+
+void KernelObjects::choose_uprobe_programs(const AttachPlan& plan, const KernelOptions& options) {
+    auto& programs = skeleton_->progs;
+    // What a later file needs is not known, and a loaded object takes no further programs.
+    const bool is_open = options.late_programs_max > 0;
     for (const AttachFile& file : plan.files) {
-        for (const AttachSite& site : file.sites) {
-            const bool sleepable = site.program == ProbeProgram::hit_sleepable ||
-                                   site.program == ProbeProgram::return_sleepable;
-            bpf_program__set_autoload(sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit,
-                                      true);
+        for (const LinkPlace& place : places_of(file)) {
+            bpf_program__set_autoload(program_of(place), true);
         }
+        if (!file.raises.empty()) bpf_program__set_autoload(programs.tr_on_hit, true);
     }
-    if (!uses_uprobe_multi_) return;
     for (bpf_program* program : {programs.tr_on_hit, programs.tr_on_hit_sleepable}) {
+        if (is_open) bpf_program__set_autoload(program, true);
+        if (!uses_uprobe_multi_) continue;
         bpf_program__set_expected_attach_type(program,
                                               static_cast<bpf_attach_type>(kUprobeMultiAttachType));
     }
+    for (bpf_program* program : {programs.tr_on_session, programs.tr_on_session_sleepable}) {
+        if (!uses_sessions_) continue;
+        if (is_open) bpf_program__set_autoload(program, true);
+        bpf_program__set_expected_attach_type(
+            program, static_cast<bpf_attach_type>(kUprobeSessionAttachType));
+    }
+}
+
+std::vector<LinkPlace> KernelObjects::places_of(const AttachFile& file) const {
+    return uses_sessions_ ? join_sessions(file.sites) : keep_apart(file.sites);
+}
+
+bpf_program* KernelObjects::program_of(const LinkPlace& place) const {
+    auto& programs = skeleton_->progs;
+    if (place.is_session()) {
+        return place.is_sleepable() ? programs.tr_on_session_sleepable : programs.tr_on_session;
+    }
+    return place.is_sleepable() ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
 }
 
 Status KernelObjects::make_rings(uint64_t ring_bytes) {

@@ -6,6 +6,7 @@
 #include "probe/attach_plan.h"
 #include "probe/bpf_ring.h"
 #include "probe/kernel_recorder.h"
+#include "probe/session_places.h"
 #include "tracer/abi/stats.h"
 #include "tracer/base/result.h"
 
@@ -45,6 +46,9 @@ public:
 
     [[nodiscard]] tracer_bpf& skeleton() const { return *skeleton_; }
     [[nodiscard]] bool uses_uprobe_multi() const { return uses_uprobe_multi_; }
+    // Entries and returns joined where this kernel has sessions, and what runs at each place.
+    [[nodiscard]] std::vector<LinkPlace> places_of(const AttachFile& file) const;
+    [[nodiscard]] bpf_program* program_of(const LinkPlace& place) const;
     [[nodiscard]] size_t cpu_count() const { return cpu_count_; }
     // One per possible CPU, then the task ring.
     [[nodiscard]] std::vector<BpfRing>& rings() { return rings_; }
@@ -65,6 +69,9 @@ public:
     // Stores the programs of a plan whose ids go on from those before.
     Status add_programs(const AttachPlan& plan);
 
+    // The next id; below it every probe's program is stored.
+    [[nodiscard]] uint32_t probe_count() const { return probe_count_; }
+
     // The counters of every probe id, summed over CPUs.
     [[nodiscard]] std::vector<tr_probe_counters> read_counters() const;
     // Runs the kernel skipped, over all programs.
@@ -74,6 +81,7 @@ private:
     KernelObjects() = default;
     void configure(const AttachPlan& plan, const KernelOptions& options);
     void choose_programs(const AttachPlan& plan, const KernelOptions& options);
+    void choose_uprobe_programs(const AttachPlan& plan, const KernelOptions& options);
     Status make_rings(uint64_t ring_bytes);
     Status map_shared_arrays();
     Status add_gates(const AttachPlan& plan);
@@ -81,6 +89,7 @@ private:
 
     tracer_bpf* skeleton_ = nullptr;
     bool uses_uprobe_multi_ = false;
+    bool uses_sessions_ = false;
     size_t cpu_count_ = 0;
     uint32_t probe_count_ = TR_PROBE_FIRST_USER;
     uint32_t probe_room_ = 0;  // ids that the maps hold

@@ -48,11 +48,15 @@ struct LinkCloser {
 };
 using UniqueLink = std::unique_ptr<bpf_link, LinkCloser>;
 
-// Attached apart and alone, so that a link that the kernel refuses for one disturbs no other.
-bool is_refused(int file, uint64_t offset) {
+// Of an instruction that the kernel is known to refuse the first byte, which tells of what sort it
+// is. Such are attached apart and alone, so that a link that fails for one disturbs no other.
+std::optional<std::byte> refused_sort(int file, uint64_t offset) {
     std::array<std::byte, kInstructionBytesMax> code{};
     const ssize_t got = pread(file, code.data(), code.size(), static_cast<off_t>(offset));
-    return got <= 0 || is_refused_by_kernel(std::span(code).first(static_cast<size_t>(got)));
+    if (got > 0 && !is_refused_by_kernel(std::span(code).first(static_cast<size_t>(got)))) {
+        return std::nullopt;
+    }
+    return code.front();
 }
 
 class LiveRecorder : public KernelRecorder {
@@ -62,6 +66,8 @@ public:
 
     Status prepare_polling();
     void warn_of_slow_links();
+    // In each file once.
+    void warn_of_changed_files();
 
     Status attach(const std::function<bool()>& cancelled) override;
     void add_target(uint32_t pid) override { objects_->want_process(pid); }
@@ -77,6 +83,7 @@ public:
     void wake() override;
     [[nodiscard]] KernelCounters counters() const override;
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
+    [[nodiscard]] const std::vector<uint32_t>& refused() const override { return refused_; }
 
     [[nodiscard]] size_t ring_count() const override { return objects_->rings().size(); }
     void peek(size_t ring, size_t count_max, std::vector<RecordView>& out) override {
@@ -88,21 +95,40 @@ public:
     }
 
 private:
+    // Places of one program that are attached together, in this order.
+    struct GroupKey {
+        bool is_end = false;
+        bool is_session = false;
+        int order = 0;
+        std::optional<std::byte> refused;  // refused_sort()
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees the 0 that is compared with.
+        auto operator<=>(const GroupKey&) const = default;
+    };
+    using PlaceGroups = std::map<GroupKey, std::vector<LinkPlace>>;
+
     Status attach_tracing(bpf_program* program);
     Status attach_tasks();
     Status attach_scheduler();
     Status attach_file(const AttachFile& file, const std::function<Status()>& stop);
-    Status attach_sites(const AttachFile& file, std::span<const AttachSite> sites);
+    Status attach_places(const AttachFile& file, std::span<const LinkPlace> places);
+    [[nodiscard]] PlaceGroups group_places(const AttachFile& file, int code) const;
+    Status attach_raises(const AttachFile& file);
+    // Attaches the request's places, in each process alone where only few are recorded.
+    Status attach_request(const AttachFile& file, bpf_program* program, UprobeRequest request);
     [[nodiscard]] const std::string& spec_of(const AttachSite& site) const;
+    [[nodiscard]] bool ends_something(const AttachSite& site) const;
     Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
     // Runs a task iterator's program over every task.
     Status walk_tasks(bpf_program* program);
     void set_drain_awake(bool awake);
+    // Probes below this id are recorded from now on, and no others.
+    void arm_below(uint32_t probe_id);
 
     std::unique_ptr<KernelObjects> objects_;
     AttachPlan plan_;
     KernelOptions options_;
     std::vector<std::string> warnings_;
+    std::vector<uint32_t> refused_;
     std::vector<UniqueLink> tracing_links_;
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
@@ -176,6 +202,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     }
     TR_TRY(stop());
     if (options_.record_sched) TR_TRY(attach_scheduler());
+    arm_below(objects_->probe_count());
     return {};
 }
 
@@ -235,9 +262,16 @@ Status LiveRecorder::walk_tasks(bpf_program* program) {
 Status LiveRecorder::attach_late(const AttachPlan& addition) {
     TR_TRY(objects_->add_programs(addition));
     plan_.probes.insert(plan_.probes.end(), addition.probes.begin(), addition.probes.end());
+    const size_t links = uprobe_links_.size();
     for (const AttachFile& file : addition.files) {
-        TR_TRY(attach_file(file, [] { return Status{}; }));
+        if (Status attached = attach_file(file, [] { return Status{}; }); !attached) {
+            // What is later armed with others would be a part of it.
+            uprobe_links_.resize(links);
+            return attached;
+        }
+        plan_.files.push_back(file);
     }
+    arm_below(objects_->probe_count());
     return {};
 }
 
@@ -268,30 +302,41 @@ Status LiveRecorder::want_cgroup(uint64_t id) {
 }
 
 Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Status()>& stop) {
-    const UniqueFd code(::open(file.open_path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::map<std::pair<ProbeProgram, bool>, std::vector<AttachSite>> groups;
-    for (const AttachSite& site : file.sites) {
-        groups[{site.program, is_refused(code.get(), site.file_offset)}].push_back(site);
+    if (file.held && file.held->is_changed()) {
+        return fail(ErrorCode::bad_input,
+                    fmt::format("{} was written to since its probes were looked up: they would lie "
+                                "between other instructions now",
+                                file.shown_path),
+                    "start again; a program that runs is replaced by renaming (install, mv), not "
+                    "by writing over it");
     }
+    const UniqueFd code(::open(file.attach_path().c_str(), O_RDONLY | O_CLOEXEC));
     std::vector<std::string> left_out;
+    // A failed link takes 15 ms: of each sort one is tried, if this kernel refuses it as well.
+    std::map<std::byte, Error> refusals;
     // One link holds any number of places, a perf event each takes a while: ^C is asked for
     // between.
     constexpr size_t kPerfEventsAtOnce = 16;
-    for (const auto& group : groups) {
-        const auto& sites = group.second;
-        size_t piece_max = objects_->uses_uprobe_multi() ? sites.size() : kPerfEventsAtOnce;
-        if (group.first.second) piece_max = 1;
+    for (const auto& [key, places] : group_places(file, code.get())) {
+        size_t piece_max = objects_->uses_uprobe_multi() ? places.size() : kPerfEventsAtOnce;
+        if (key.refused) piece_max = 1;
         TR_TRY(attach_in_pieces(
-            sites.size(), piece_max,
-            [&](PlaceRange piece) -> Status {
+            places.size(), piece_max,
+            [&, &group = places, refused = key.refused](PlaceRange piece) -> Status {
                 if (auto stopped = stop(); !stopped) return stopped;
-                return attach_sites(file, std::span(sites).subspan(piece.first, piece.count));
+                if (refused && group[piece.first].site.may_fail) {
+                    const auto refusal = refusals.find(*refused);
+                    if (refusal != refusals.end()) return tl::unexpected(refusal->second);
+                }
+                return attach_places(file, std::span(group).subspan(piece.first, piece.count));
             },
-            [&](size_t index, Error error) -> Status {
-                const AttachSite& site = sites[index];
+            [&, &group = places, refused = key.refused](size_t index, Error error) -> Status {
+                const AttachSite& site = group[index].site;
                 // What the user wrote out must attach or the run fails.
                 if (!site.may_fail) return tl::unexpected(std::move(error).within(spec_of(site)));
                 left_out.push_back(spec_of(site));
+                if (refused) refusals.emplace(*refused, std::move(error));
+                refused_.push_back(site.probe_id);
                 return {};
             }));
     }
@@ -299,31 +344,79 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
         warnings_.push_back(
             left_out_line(std::move(left_out), "where the kernel can put no probe"));
     }
-    return {};
+    TR_TRY(stop());
+    return attach_raises(file);
 }
 
-// Sites of one program.
-Status LiveRecorder::attach_sites(const AttachFile& file, std::span<const AttachSite> sites) {
-    const ProbeProgram kind = sites.front().program;
-    const bool one_process = options_.pids.size() == 1 && !options_.record_all &&
-                             !options_.follow_children && options_.selection.is_empty();
-    const bool sleepable =
-        kind == ProbeProgram::hit_sleepable || kind == ProbeProgram::return_sleepable;
-    auto& programs = objects_->skeleton().progs;
-    bpf_program* program = sleepable ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
-    UprobeRequest request;
-    request.path = file.open_path;
-    request.at_return = kind == ProbeProgram::return_hit || kind == ProbeProgram::return_sleepable;
-    // Saves other processes of the file the run, not the trap. Children would be cut off.
-    request.pid = one_process && options_.tids.empty() ? options_.pids.front() : 0;
-    for (const AttachSite& site : sites) {
-        request.places.push_back({site.file_offset, site.semaphore_offset, site.probe_id});
+// What is attached later runs earlier (consumer_add in kernel/events/uprobes.c). So the ends at one
+// place are attached in the opposite order of the begins at another: spans of several probes then
+// nest. A session's span lasts until its function returns, longer than others that begin at that
+// place, and begins before them.
+LiveRecorder::PlaceGroups LiveRecorder::group_places(const AttachFile& file, int code) const {
+    PlaceGroups groups;
+    for (const LinkPlace& place : objects_->places_of(file)) {
+        GroupKey key;
+        key.is_end = ends_something(place.site);
+        key.is_session = place.is_session();
+        const auto session = place.is_sleepable() ? ProbeProgram::hit_sleepable : ProbeProgram::hit;
+        const int program = static_cast<int>(key.is_session ? session : place.site.program);
+        key.order = key.is_end ? -program : program;
+        key.refused = refused_sort(code, place.site.file_offset);
+        groups[key].push_back(place);
     }
-    auto link = objects_->uses_uprobe_multi()
-                    ? attach_uprobe_multi(bpf_program__fd(program), request)
-                    : attach_uprobe_each(program, request);
-    if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
-    uprobe_links_.push_back(std::move(*link));
+    for (auto& [key, places] : groups) {
+        if (key.is_end) std::ranges::reverse(places);
+    }
+    return groups;
+}
+
+// Other probes' semaphores, by places that no code comes by. Were one of them hit, no probe would
+// have its cookie, and the kernel side would count that.
+Status LiveRecorder::attach_raises(const AttachFile& file) {
+    constexpr uint64_t kNoProbe = UINT32_MAX;
+    if (file.raises.empty()) return {};
+    UprobeRequest request;
+    for (const SemaphoreRaise& raise : file.raises) {
+        request.places.push_back({raise.file_offset, raise.semaphore_offset, kNoProbe});
+    }
+    auto attached = attach_request(file, objects_->skeleton().progs.tr_on_hit, std::move(request));
+    if (attached) return {};
+    return tl::unexpected(std::move(attached).error().within("raise a semaphore"));
+}
+
+// Places of one program.
+Status LiveRecorder::attach_places(const AttachFile& file, std::span<const LinkPlace> places) {
+    UprobeRequest request;
+    request.at_return = is_return_program(places.front().site.program);
+    request.is_session = places.front().is_session();
+    for (const LinkPlace& place : places) {
+        request.places.push_back(
+            {place.site.file_offset, place.site.semaphore_offset, place.cookie()});
+    }
+    return attach_request(file, objects_->program_of(places.front()), std::move(request));
+}
+
+Status LiveRecorder::attach_request(const AttachFile& file,
+                                    bpf_program* program,
+                                    UprobeRequest request) {
+    request.path = file.attach_path();
+    const auto attach = [&](uint32_t pid) -> Status {
+        request.pid = pid;
+        auto link = objects_->uses_uprobe_multi()
+                        ? attach_uprobe_multi(bpf_program__fd(program), request)
+                        : attach_uprobe_each(program, request);
+        if (!link) return tl::unexpected(std::move(link).error().within(file.shown_path));
+        uprobe_links_.push_back(std::move(*link));
+        return {};
+    };
+    if (options_.only_pids.empty()) return attach(0);
+    // Those that have ended meanwhile need none, unless all have.
+    size_t gone = 0;
+    for (const uint32_t pid : options_.only_pids) {
+        Status attached = attach(pid);
+        const bool has_ended = !attached && attached.error().sys_errno == ESRCH;
+        if (!has_ended || ++gone == options_.only_pids.size()) TR_TRY(std::move(attached));
+    }
     return {};
 }
 
@@ -331,6 +424,13 @@ const std::string& LiveRecorder::spec_of(const AttachSite& site) const {
     // Definitions are in the order of their ids.
     TR_CHECK(site.probe_id - TR_PROBE_FIRST_USER < plan_.probes.size());
     return plan_.probes[site.probe_id - TR_PROBE_FIRST_USER].spec;
+}
+
+bool LiveRecorder::ends_something(const AttachSite& site) const {
+    const size_t index = site.probe_id - TR_PROBE_FIRST_USER;
+    if (index >= plan_.probes.size()) return false;
+    const HitRole role = plan_.probes[index].role;
+    return is_span_end(role) || role == HitRole::pair_end || role == HitRole::pair_until;
 }
 
 Status LiveRecorder::attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id) {
@@ -354,16 +454,36 @@ Status LiveRecorder::attach_tracepoint(const AttachTracepoint& tracepoint, uint3
     return {};
 }
 
+// The kernel kept its breakpoints at their offsets, whatever lay there by then.
+void LiveRecorder::warn_of_changed_files() {
+    for (AttachFile& file : plan_.files) {
+        if (!file.held || !file.held->is_changed()) continue;
+        file.held.reset();
+        warnings_.push_back(fmt::format(
+            "{} was written over while it was probed: its events may be wrong, and what "
+            "started it since then may have broken; a file that is probed is replaced "
+            "by renaming (install, mv)",
+            file.shown_path));
+    }
+}
+
 Status LiveRecorder::detach() {
+    arm_below(0);
     uprobe_links_.clear();
     while (!tracepoint_fds_.empty()) tracepoint_fds_.pop_back();
     tracing_links_.clear();
+    warn_of_changed_files();
     return {};
 }
 
 void LiveRecorder::set_drain_awake(bool awake) {
     auto& flag = objects_->skeleton().bss->tr_drain_awake;
     std::atomic_ref<uint32_t>(const_cast<uint32_t&>(flag)).store(awake ? 1 : 0);
+}
+
+void LiveRecorder::arm_below(uint32_t probe_id) {
+    auto& limit = objects_->skeleton().bss->tr_armed_probes;
+    std::atomic_ref<uint32_t>(const_cast<uint32_t&>(limit)).store(probe_id);
 }
 
 bool LiveRecorder::wait(std::chrono::milliseconds timeout) {
@@ -415,7 +535,9 @@ Result<std::unique_ptr<KernelRecorder>> KernelRecorder::open(const AttachPlan& p
                                                              const KernelOptions& options) {
     raise_descriptor_limit();
     TR_ASSIGN(auto objects, KernelObjects::load(plan, options));
-    auto recorder = std::make_unique<LiveRecorder>(std::move(objects), plan, options);
+    AttachPlan kept = plan;
+    kept.programs = {};  // they are in the kernel's maps by now
+    auto recorder = std::make_unique<LiveRecorder>(std::move(objects), std::move(kept), options);
     TR_TRY(recorder->prepare_polling());
     recorder->warn_of_slow_links();
     return recorder;

@@ -38,10 +38,15 @@ struct KernelNews {
     bool lost_some = false;
 };
 
+inline constexpr size_t kOwnLinksMax = 8;
+
 struct KernelOptions {
     bool record_all = false;
     std::vector<uint32_t> pids;
     std::vector<uint32_t> tids;
+    // Probes are put into the memory of these processes alone, each by links of its own, at most
+    // kOwnLinksMax; empty: of all that run the file. Saves others the traps, and their returns.
+    std::vector<uint32_t> only_pids;
     bool follow_children = false;
     bool record_sched = true;
     uint64_t ring_bytes = 0;  // each CPU's ring, power of two
@@ -108,8 +113,11 @@ public:
     virtual void wake() = 0;
 
     [[nodiscard]] virtual KernelCounters counters() const = 0;
-    // Those from opening at once, those from attaching behind them.
+    // Those from opening at once, those from attaching and from detaching behind them.
     [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;
+    // Probe ids of the places that may fail and did, one for each place: grown by attach and
+    // attach_late. Between attach and detach for the thread of attach_late, then for the other.
+    [[nodiscard]] virtual const std::vector<uint32_t>& refused() const = 0;
 };
 
 // One thing that tracing needs or profits from, as this machine has it.

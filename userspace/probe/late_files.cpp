@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <iterator>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <sys/ioctl.h>
@@ -42,17 +43,6 @@ std::optional<LateFile> open_if_same(const std::string& path,
     late.file = {fmt::format("/proc/self/fd/{}", late.fd.get()), mapping.path};
     late.root = fmt::format("/proc/{}/root", mapping.pid);
     return late;
-}
-
-bool is_same_inode(const FileStamp& a, const FileStamp& b) {
-    if (a.inode != b.inode) return false;
-    const bool is_same_content = a.bytes == b.bytes && a.modified_ns == b.modified_ns;
-    if (a.device == b.device) {
-        return a.generation && b.generation ? *a.generation == *b.generation : is_same_content;
-    }
-    // overlayfs answers with a device of its own and with all else of the real inode. Elsewhere two
-    // devices are two files, however alike (snapshots).
-    return (a.is_overlay || b.is_overlay) && is_same_content;
 }
 
 bool is_same_point(const model::Point& a, const model::Point& b) {
@@ -115,6 +105,17 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
     return fd.valid() ? stamp_of(fd.get()) : std::nullopt;
 }
 
+bool is_same_inode(const FileStamp& a, const FileStamp& b) {
+    if (a.inode != b.inode) return false;
+    const bool is_same_content = a.bytes == b.bytes && a.modified_ns == b.modified_ns;
+    if (a.device == b.device) {
+        return a.generation && b.generation ? *a.generation == *b.generation : is_same_content;
+    }
+    // overlayfs answers with a device of its own and with all else of the real inode. Elsewhere two
+    // devices are two files, however alike (snapshots).
+    return (a.is_overlay || b.is_overlay) && is_same_content;
+}
+
 bool SeenFiles::add(const FileStamp& stamp) {
     const auto [begin, end] = by_inode_.equal_range(stamp.inode);
     for (auto known = begin; known != end; ++known) {
@@ -161,19 +162,80 @@ std::vector<LateFile> open_mapped_files(uint32_t pid) {
 Result<AttachPlan> compile_late_file(std::span<const EventSpec> events,
                                      const LateFile& file,
                                      uint32_t first_probe_id,
-                                     std::span<const model::Point> known) {
-    CompileOptions options;
+                                     std::span<const model::Point> known,
+                                     CompileOptions options) {
     options.missing = MissingSpec::ignore;
-    TR_ASSIGN(AttachPlan plan,
+    options.are_libraries_shared = true;
+    TR_ASSIGN(AttachPlan compiled,
               compile_events(events, TargetFiles::of_file(file.file, file.root), options));
+    AttachPlan plan;
     plan.first_probe_id = first_probe_id;
-    const uint32_t shift = first_probe_id - TR_PROBE_FIRST_USER;
-    for (AttachFile& part : plan.files) {
-        for (AttachSite& site : part.sites) site.probe_id += shift;
-    }
-    for (ProbeDefinition& probe : plan.probes) probe.probe_id += shift;
-    place_points(plan, known);
+    append_plan(plan, std::move(compiled), known);
     return plan;
+}
+
+namespace {
+
+// One inode is attached at once, whatever paths lead to it: a link for each of its programs, and
+// an order among its places (LiveRecorder::attach_file).
+void merge_file(AttachPlan& plan, AttachFile added) {
+    const auto stamp = stamp_of(added.attach_path());
+    const auto is_same = [&](const AttachFile& known) {
+        if (known.open_path == added.open_path) return true;
+        const auto other = stamp ? stamp_of(known.attach_path()) : std::nullopt;
+        return other && is_same_inode(*other, *stamp);
+    };
+    const auto known = std::ranges::find_if(plan.files, is_same);
+    if (known == plan.files.end()) {
+        plan.files.push_back(std::move(added));
+        return;
+    }
+    known->sites.insert(known->sites.end(), added.sites.begin(), added.sites.end());
+    for (const SemaphoreRaise& raise : added.raises) {
+        if (known->add_raise(raise)) continue;
+        plan.warnings.push_back(
+            fmt::format("no place left in {} to raise the semaphore at {:#x} by", known->shown_path,
+                        raise.semaphore_offset));
+    }
+}
+
+}  // namespace
+
+void append_plan(AttachPlan& plan, AttachPlan added, std::span<const model::Point> known) {
+    const auto id_shift =
+        plan.first_probe_id + static_cast<uint32_t>(plan.programs.size()) - added.first_probe_id;
+    const auto gate_shift = static_cast<uint32_t>(plan.gates.size());
+    for (AttachFile& file : added.files) {
+        for (AttachSite& site : file.sites) {
+            site.probe_id += id_shift;
+            if (site.begin_id != 0) site.begin_id += id_shift;
+        }
+        for (SemaphoreRaise& raise : file.raises) raise.probe_id += id_shift;
+    }
+    for (AttachTracepoint& tracepoint : added.tracepoints) tracepoint.probe_id += id_shift;
+    for (ProbeDefinition& probe : added.probes) probe.probe_id += id_shift;
+    for (tr_probe& program : added.programs) {
+        if ((program.flags & TR_PROBE_GATED) != 0) {
+            program.flags += gate_shift << TR_PROBE_GATE_SHIFT;
+        }
+    }
+    for (tr_gate& gate : added.gates) gate.state += plan.gate_state_count;
+    std::vector<model::Point> before(known.begin(), known.end());
+    before.insert(before.end(), plan.points.begin(), plan.points.end());
+    place_points(added, before);
+    const auto move_all = [](auto& to, auto& from) {
+        to.insert(to.end(), std::make_move_iterator(from.begin()),
+                  std::make_move_iterator(from.end()));
+    };
+    for (AttachFile& file : added.files) merge_file(plan, std::move(file));
+    move_all(plan.tracepoints, added.tracepoints);
+    move_all(plan.programs, added.programs);
+    move_all(plan.gates, added.gates);
+    plan.gate_state_count += added.gate_state_count;
+    move_all(plan.points, added.points);
+    move_all(plan.probes, added.probes);
+    move_all(plan.waiting, added.waiting);
+    move_all(plan.warnings, added.warnings);
 }
 
 }  // namespace tracer

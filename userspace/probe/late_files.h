@@ -6,6 +6,7 @@
 #include "probe/attach_plan.h"
 #include "probe/event_spec.h"
 #include "probe/mapping_watch.h"
+#include "probe/probe_compiler.h"
 #include "probe/target_files.h"
 #include "tracer/base/result.h"
 #include "tracer/base/unique_fd.h"
@@ -32,6 +33,8 @@ struct FileStamp {
 // nullopt: no regular file, or it cannot be read.
 [[nodiscard]] std::optional<FileStamp> stamp_of(int fd);
 [[nodiscard]] std::optional<FileStamp> stamp_of(const std::string& path);
+
+[[nodiscard]] bool is_same_inode(const FileStamp& a, const FileStamp& b);
 
 // The files that were looked at, each inode once: a uprobe is of the real inode, so a file armed
 // through an overlay's name and through its layer's would record every hit twice.
@@ -60,10 +63,16 @@ struct LateFile {
 
 // Compiles the events against one file. Those that it lacks are the plan's waiting ones, faults are
 // warnings. Ids begin at `first_probe_id`; a point equal to one of `known` takes its place, others
-// (the only ones in the plan) go on behind them.
+// (the only ones in the plan) go on behind them. `options` are those of the plan at the start, but
+// for what a single file that came later decides.
 [[nodiscard]] Result<AttachPlan> compile_late_file(std::span<const EventSpec> events,
                                                    const LateFile& file,
                                                    uint32_t first_probe_id,
-                                                   std::span<const model::Point> known);
+                                                   std::span<const model::Point> known,
+                                                   CompileOptions options = {});
+
+// Puts what was compiled apart behind a plan: ids, gates and points go on. A point equal to one of
+// `known` (those before the plan's own) or of the plan takes its place.
+void append_plan(AttachPlan& plan, AttachPlan added, std::span<const model::Point> known = {});
 
 }  // namespace tracer

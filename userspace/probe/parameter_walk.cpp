@@ -162,7 +162,7 @@ private:
 
     Status step(const ArgMember& member) {
         const bool is_pointer = type_.form == DwarfForm::pointer;
-        if (is_pointer != member.is_behind_pointer) {
+        if (!reaches_members(type_, member)) {
             return refuse(member,
                           is_pointer ? fmt::format("{} is a pointer", type_.name)
                                      : fmt::format("{} is no pointer", type_.name),
@@ -190,8 +190,25 @@ private:
 
     [[nodiscard]] bool has_walk() const { return !arg_.walk.empty() || arg_.addend != 0; }
 
+    // A reference to a single value means that value, as in the source.
+    Status follow_reference() {
+        if (!type_.is_reference || has_walk() || arg_.type == ArgType::pointer) return {};
+        auto target = pointed_type(type_);
+        if (!target || scalar_type(*target) == ArgType::automatic) return {};
+        if (is_in_memory_) {
+            enter_pointed(0);
+        } else {
+            TR_TRY(read_register());
+            is_in_memory_ = true;
+            offset_ = 0;
+        }
+        type_ = std::move(*target);
+        return {};
+    }
+
     // Ends at what the members led to, and goes on with what the user loads from behind it.
     Status finish() {
+        TR_TRY(follow_reference());
         const bool is_block = type_.form == DwarfForm::array || type_.form == DwarfForm::structure;
         if (!is_in_memory_) {
             if (is_block) return refuse_block();
@@ -240,10 +257,23 @@ private:
     Status refuse_block() const {
         if (type_.form == DwarfForm::array) {
             return refuse(fmt::format("{} is an array", type_.name),
-                          "read one element: *(arg:NAME->MEMBER+OFFSET):u32");
+                          fmt::format("read one element: {}", second_element()));
         }
         return refuse(fmt::format("{} is a structure: name a member", type_.name),
                       member_names(type_));
+    }
+
+    // Of the array that the members led to, as an argument: for hints.
+    [[nodiscard]] std::string second_element() const {
+        ArgSpec element = arg_;
+        element.addend = 0;
+        element.walk = {0};
+        const auto type = pointed_type(type_);
+        if (type) {
+            element.walk = {static_cast<int64_t>(type->bytes)};
+            element.type = scalar_type(*type);
+        }
+        return argument_text(element);
     }
 
     // A value in memory is never read wider than it is.
@@ -292,6 +322,11 @@ const FunctionParameter* parameter_at(const FunctionArguments& function, size_t 
 
 }  // namespace
 
+bool reaches_members(const DwarfType& type, const ArgMember& member) {
+    if (type.is_reference && !member.is_behind_pointer) return true;
+    return (type.form == DwarfForm::pointer) == member.is_behind_pointer;
+}
+
 Result<ParameterStart> walk_parameter(const ProbeSpec& spec,
                                       const FunctionArguments& function,
                                       ArgSpec& arg) {
@@ -310,6 +345,7 @@ Result<ParameterStart> walk_parameter(const ProbeSpec& spec,
 
 void take_known_type(const FunctionArguments& function, ArgSpec& arg) {
     if (arg.type != ArgType::automatic || !arg.walk.empty() || arg.addend != 0) return;
+    if (arg.scale != 1) return;
     const bool is_return = arg.operand == "ret";
     const auto* parameter = is_return ? nullptr : parameter_at(function, argument_index(arg));
     if (!is_return && parameter == nullptr) return;

@@ -20,6 +20,10 @@ struct ParameterStart {
     bool is_signed = false;
 };
 
+// May a member of a value of this type be written so: "->" behind a pointer, "." behind a
+// structure; behind a reference both.
+[[nodiscard]] bool reaches_members(const DwarfType& type, const ArgMember& member);
+
 // Of an argument arg:NAME->member... of this function: the place, and in `arg` the walk, the type
 // and the names of values that come of it. What the user gave stays. Errors point into spec.text.
 [[nodiscard]] Result<ParameterStart> walk_parameter(const ProbeSpec& spec,

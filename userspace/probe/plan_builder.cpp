@@ -163,8 +163,64 @@ int rank_of(const ProbeIdentity& identity) {
 
 // Not the end of something that was begun.
 bool is_hit_of_its_own(HitRole role) {
-    return role == HitRole::instant || role == HitRole::span_begin ||
-           role == HitRole::fiber_span_begin || role == HitRole::pair_begin;
+    switch (role) {
+        case HitRole::instant:
+        case HitRole::span_begin:
+        case HitRole::fiber_span_begin:
+        case HitRole::pair_begin:
+        case HitRole::state:
+        case HitRole::thread_name:
+        case HitRole::process_name:
+            return true;
+        case HitRole::span_end:
+        case HitRole::fiber_span_end:
+        case HitRole::pair_end:
+        case HitRole::pair_until:
+            return false;
+    }
+    return false;
+}
+
+// Of a probe that is no span.
+HitRole role_of(HitMeaning meaning) {
+    switch (meaning) {
+        case HitMeaning::event:
+        case HitMeaning::counter:
+            return HitRole::instant;
+        case HitMeaning::state:
+            return HitRole::state;
+        case HitMeaning::thread_name:
+            return HitRole::thread_name;
+        case HitMeaning::process_name:
+            return HitRole::process_name;
+    }
+    return HitRole::instant;
+}
+
+model::PointKind point_kind_of(const ProbeIdentity& identity) {
+    if (identity.meaning == HitMeaning::counter) return model::PointKind::counter;
+    const bool is_span = identity.kind == ProbeKind::span || identity.meaning == HitMeaning::state;
+    return is_span ? model::PointKind::span : model::PointKind::instant;
+}
+
+// What a hit that gives a name says, if its probe does not: the first text.
+std::vector<NamePiece> first_text(const std::vector<model::Argument>& arguments) {
+    const auto text =
+        std::ranges::find(arguments, model::ValueType::string, &model::Argument::type);
+    if (text == arguments.end()) return {};
+    return {{{}, static_cast<uint8_t>(text - arguments.begin())}};
+}
+
+// The same with operands that cannot be read: where one decides, the hit is not recorded.
+std::vector<tr_term> unanswered(std::vector<tr_term> condition) {
+    for (tr_term& term : condition) {
+        if (term.source != TR_TERM_INTEGER && term.source != TR_TERM_TEXT) continue;
+        term.arg.op_count = 2;
+        term.arg.ops[0] = {.code = TR_OP_CONST};
+        // Address 0 is nobody's.
+        term.arg.ops[1] = {.code = TR_OP_LOAD, .bytes = 8};
+    }
+    return condition;
 }
 
 size_t programs_of(ProbeKind kind) {
@@ -185,7 +241,9 @@ ProbeIdentity identity_of_probe(const ProbeSpec& spec,
         identity.args += fmt::format("{}={},", arg.label, argument_text(arg));
     }
     identity.clauses = spec.clauses.text;
-    identity.gate = gate_of(spec.clauses);
+    identity.limits = limits_of(spec.clauses);
+    identity.meaning = spec.clauses.meaning;
+    identity.role = spec.clauses.role;
     return identity;
 }
 
@@ -199,7 +257,7 @@ void PlanBuilder::add(ProbeIdentity identity, std::vector<ProbeSite> sites) {
         const Owner own{index, i};
         auto [found, is_new] = owners_.try_emplace(place_of(identity, sites[i]), own);
         if (is_new) {
-            program_count_ += programs_of(identity.kind);
+            program_count_ += programs_of(identity.kind) + (sites[i].tail_offsets.empty() ? 0 : 1);
         } else if (found->second.candidate != index &&
                    rank_of(identity) > rank_of(candidates_[found->second.candidate].identity)) {
             found->second = own;
@@ -221,7 +279,9 @@ PlanBuilder::Place PlanBuilder::place_of(const ProbeIdentity& identity, const Pr
     const bool has_name =
         identity.kind == ProbeKind::usdt || identity.kind == ProbeKind::tracepoint;
     return {identity.kind, site.file.open_path, site.file_offset,
-            has_name ? identity.category + ":" + identity.name : std::string()};
+            has_name ? identity.category + ":" + identity.name : std::string(),
+            identity.meaning == HitMeaning::event ? std::string()
+                                                  : identity.args + " " + identity.clauses};
 }
 
 void PlanBuilder::keep_own_sites(size_t candidate) {
@@ -265,7 +325,8 @@ std::vector<model::Argument> PlanBuilder::settle(const std::vector<Arguments*>& 
 }
 
 bool PlanBuilder::has_gate(const ProbeIdentity& identity, const std::vector<tr_term>& condition) {
-    return !condition.empty() || identity.gate.sample_every != 0 || identity.gate.interval_ns != 0;
+    return !condition.empty() || identity.limits.sample_every != 0 ||
+           identity.limits.interval_ns != 0;
 }
 
 uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
@@ -274,7 +335,7 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
                                   model::PointIndex point,
                                   const std::vector<model::Argument>& slots,
                                   bool is_at_ret) {
-    const auto probe_id = static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan_.programs.size());
+    const auto probe_id = next_probe_id();
     tr_probe program{};
     add_hidden_slots(program, role, is_at_ret);
     ProbeDefinition definition;
@@ -283,15 +344,21 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
     definition.point = point;
     definition.spec = identity.spec;
     if (is_hit_of_its_own(role)) {
-        definition.sample_every = identity.gate.sample_every;
+        definition.sample_every = identity.limits.sample_every;
         definition.name = identity.shown_name;
+        definition.line = identity.line;
     }
+    if (is_naming_role(role) && definition.name.empty()) definition.name = first_text(slots);
     for (size_t i = 0; i < arguments.size(); ++i) {
         TR_CHECK(program.arg_count < TR_ARGS_MAX);
         program.args[program.arg_count++] = arguments[i].arg;
         definition.slots.push_back(slot_type(arguments[i].type, slots[i].type));
         if (arguments[i].is_f32) {
             definition.f32_slots = static_cast<uint16_t>(definition.f32_slots | (1u << i));
+        }
+        if (arguments[i].is_cxx_type) {
+            definition.cxx_type_slots =
+                static_cast<uint16_t>(definition.cxx_type_slots | (1u << i));
         }
     }
     if (lay_out(program)) {
@@ -328,15 +395,33 @@ void PlanBuilder::add_gate(uint32_t probe_id, tr_gate gate, const std::vector<tr
 void PlanBuilder::add_site(const ProbeIdentity& identity,
                            const ProbeSite& site,
                            uint32_t probe_id,
-                           ProbeProgram program) {
-    auto [found, is_added] = file_indexes_.try_emplace(site.file.open_path, plan_.files.size());
-    if (is_added) plan_.files.push_back({site.file.open_path, site.file.shown_path, {}});
+                           ProbeProgram program,
+                           uint32_t begin_id) {
     if (may_fault(probe_id)) {
         if (program == ProbeProgram::hit) program = ProbeProgram::hit_sleepable;
         if (program == ProbeProgram::return_hit) program = ProbeProgram::return_sleepable;
     }
-    plan_.files[found->second].sites.push_back(
-        {site.file_offset, site.semaphore_offset, probe_id, program, identity.is_pattern});
+    file_of(site.file).sites.push_back({site.file_offset, site.semaphore_offset, probe_id, program,
+                                        identity.is_pattern, begin_id});
+}
+
+AttachFile& PlanBuilder::file_of(const TargetFile& file) {
+    const auto [found, is_added] = file_indexes_.try_emplace(file.open_path, plan_.files.size());
+    if (is_added) plan_.files.push_back({file.open_path, file.shown_path, {}, {}, {}});
+    return plan_.files[found->second];
+}
+
+// A place has one semaphore: the kernel refuses a second.
+void PlanBuilder::add_raises(const ProbeIdentity& identity,
+                             const ProbeSite& site,
+                             uint32_t probe_id) {
+    for (SemaphoreRaise raise : site.raises) {
+        raise.probe_id = probe_id;
+        if (!file_of(site.file).add_raise(raise)) {
+            warn(fmt::format("{}: no place left in {} to raise the semaphore at {:#x} by",
+                             identity.spec, site.file.shown_path, raise.semaphore_offset));
+        }
+    }
 }
 
 void PlanBuilder::add_place(const ProbeIdentity& identity,
@@ -345,7 +430,7 @@ void PlanBuilder::add_place(const ProbeIdentity& identity,
     if (identity.kind == ProbeKind::tracepoint) {
         plan_.tracepoints.push_back({identity.category, identity.name, probe_id});
     } else if (identity.kind == ProbeKind::uretprobe) {
-        add_return_place(identity, site, probe_id);
+        add_return_place(identity, site, probe_id, 0);
     } else {
         add_site(identity, site, probe_id, ProbeProgram::hit);
     }
@@ -353,9 +438,10 @@ void PlanBuilder::add_place(const ProbeIdentity& identity,
 
 void PlanBuilder::add_return_place(const ProbeIdentity& identity,
                                    const ProbeSite& site,
-                                   uint32_t probe_id) {
-    if (site.return_offsets.empty()) {
-        add_site(identity, site, probe_id, ProbeProgram::return_hit);
+                                   uint32_t probe_id,
+                                   uint32_t begin_id) {
+    if (!site.is_at_exits()) {
+        add_site(identity, site, probe_id, ProbeProgram::return_hit, begin_id);
         return;
     }
     ProbeSite at = site;
@@ -363,31 +449,70 @@ void PlanBuilder::add_return_place(const ProbeIdentity& identity,
         at.file_offset = offset;
         add_site(identity, at, probe_id, ProbeProgram::hit);
     }
+    if (!site.tail_offsets.empty()) add_tail_place(identity, site, probe_id);
+}
+
+// What the function returns is not known yet; its stack pointer and the goroutine are the same.
+void PlanBuilder::add_tail_place(const ProbeIdentity& identity,
+                                 const ProbeSite& site,
+                                 uint32_t probe_id) {
+    const size_t index = probe_id - TR_PROBE_FIRST_USER;
+    const auto id = next_probe_id();
+    tr_probe program = plan_.programs[index];
+    ProbeDefinition definition = plan_.probes[index];
+    definition.probe_id = id;
+    for (size_t i = hidden_slots(definition.role); i < program.arg_count; ++i) {
+        const bool is_constant = program.args[i].ops[0].code == TR_OP_CONST;
+        if (!is_constant) program.args[i] = missing_argument({}).arg;
+    }
+    lay_out(program);
+    plan_.programs.push_back(program);
+    if ((program.flags & TR_PROBE_GATED) != 0) {
+        tr_gate gate = plan_.gates[program.flags >> TR_PROBE_GATE_SHIFT];
+        const std::vector<tr_term> condition(gate.terms, gate.terms + gate.term_count);
+        add_gate(id, gate, unanswered(condition));
+    }
+    plan_.probes.push_back(std::move(definition));
+    ProbeSite at = site;
+    for (const uint64_t offset : site.tail_offsets) {
+        at.file_offset = offset;
+        add_site(identity, at, id, ProbeProgram::hit);
+    }
+}
+
+void PlanBuilder::add_sample(const ProbeIdentity& identity, ProbeSite& site) {
+    const size_t room = TR_ARGS_MAX - (identity.kind == ProbeKind::span ? 1 : 0);
+    if (site.arguments.size() < room) {
+        site.arguments.push_back(sample_argument(identity.limits.sample_every));
+        return;
+    }
+    warn(
+        fmt::format("{}: no room for its {}: with one argument less each event says of how many "
+                    "hits it is one",
+                    identity.spec, kSampleLabel));
 }
 
 void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites) {
     const bool is_span = identity.kind == ProbeKind::span;
     model::Point point;
     point.index = model::PointIndex{static_cast<uint32_t>(plan_.points.size())};
-    point.kind = is_span ? model::PointKind::span : model::PointKind::instant;
+    point.kind = point_kind_of(identity);
     point.category = identity.category;
     point.name = identity.name;
+    point.role = identity.role;
     std::vector<Arguments*> lists;
     std::vector<Arguments*> return_lists;
-    tr_gate gate = identity.gate;
-    const bool is_gated = std::ranges::any_of(
-        sites, [&](const ProbeSite& site) { return has_gate(identity, site.condition); });
+    tr_gate gate = identity.limits.gate();
+    // Of returns that are shared with calls of other functions the gate knows the span's own.
+    const bool is_gated = std::ranges::any_of(sites, [&](const ProbeSite& site) {
+        return has_gate(identity, site.condition) || site.shares_returns;
+    });
     // The sites of a probe are counted together.
     if (is_gated) gate.state = plan_.gate_state_count++;
     for (auto& site : sites) {
-        const size_t room = TR_ARGS_MAX - (is_span ? 1 : 0);
-        if (gate.sample_every != 0 && site.arguments.size() < room) {
-            site.arguments.push_back(sample_argument(gate.sample_every));
-        } else if (gate.sample_every != 0) {
-            warn(
-                fmt::format("{}: no room for its {}: with one argument less each event says of "
-                            "how many hits it is one",
-                            identity.spec, kSampleLabel));
+        // One more series of a counter it must not be; states and names have no number.
+        if (gate.sample_every != 0 && identity.meaning == HitMeaning::event) {
+            add_sample(identity, site);
         }
         lists.push_back(&site.arguments);
         return_lists.push_back(&site.return_arguments);
@@ -395,9 +520,9 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
     point.arguments = settle(lists);
     point.end_arguments = settle(return_lists);
     for (const auto& site : sites) {
-        const bool is_at_ret = !site.return_offsets.empty();
+        const bool is_at_ret = site.is_at_exits();
         const auto begin = site.is_goroutine ? HitRole::fiber_span_begin : HitRole::span_begin;
-        const auto role = is_span ? begin : HitRole::instant;
+        const auto role = is_span ? begin : role_of(identity.meaning);
         const auto id = add_program(identity, role, site.arguments, point.index, point.arguments,
                                     identity.kind == ProbeKind::uretprobe && is_at_ret);
         if (is_gated) {
@@ -405,6 +530,7 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
             add_gate(id, gate, site.condition);
         }
         add_place(identity, site, id);
+        add_raises(identity, site, id);
         if (!is_span) continue;
         const auto end =
             add_program(identity, site.is_goroutine ? HitRole::fiber_span_end : HitRole::span_end,
@@ -416,7 +542,7 @@ void PlanBuilder::emit(const ProbeIdentity& identity, std::vector<ProbeSite>& si
             if (is_at_ret) end_gate.flags |= TR_GATE_AT_RET;
             add_gate(end, end_gate, {});
         }
-        add_return_place(identity, site, end);
+        add_return_place(identity, site, end, id);
     }
     plan_.points.push_back(std::move(point));
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "probe/attach_plan.h"
+#include "probe/compile_condition.h"
 #include "probe/probe_argument.h"
 #include "probe/probe_spec.h"
 #include "probe/target_files.h"
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +22,18 @@ struct ProbeSite {
     uint64_t semaphore_offset = 0;
     std::vector<ProbeArgument> arguments;
     std::vector<ProbeArgument> return_arguments;  // spans
-    // The function's ret instructions, where they stand in for a return probe; empty: they do not.
+    // The function's ret instructions, where they stand in for a return probe, and its jumps to
+    // others that return in its place; both empty: they do not.
     std::vector<uint64_t> return_offsets;
+    std::vector<uint64_t> tail_offsets;
+    bool shares_returns = false;     // with calls of other functions: only a span's own end it
     bool is_goroutine = false;       // a span of Go's: on the goroutine's stack, not the thread's
     std::vector<tr_term> condition;  // empty: none
+    std::vector<SemaphoreRaise> raises;  // of other probes of the file; their probe_id is unset
+
+    [[nodiscard]] bool is_at_exits() const {
+        return !return_offsets.empty() || !tail_offsets.empty();
+    }
 };
 
 // What the sites of one probe have in common.
@@ -36,8 +46,11 @@ struct ProbeIdentity {
     bool has_args = false;              // with the arguments that its text names,
     std::string args;                   // spelled in one way
     std::string clauses;                // as the text has them
-    tr_gate gate{};                     // of its clauses, without terms and state
+    HitLimits limits;                   // of its clauses
     std::vector<NamePiece> shown_name;  // slots count the arguments of an instant or a begin
+    HitMeaning meaning = HitMeaning::event;
+    std::vector<NamePiece> line;  // as shown_name; empty: none
+    model::PointRole role = model::PointRole::none;
 };
 
 // One of the probes of a pair, with all its places.
@@ -52,6 +65,7 @@ struct PairPlan {
     std::string category;
     std::string name;
     PairPart begin;
+    std::vector<PairPart> other_begins;  // with arguments of the same names
     PairPart end;
     std::vector<PairPart> until;
 };
@@ -69,7 +83,8 @@ struct PairPlan {
 // A place is attached once for each kind of probe, or every hit would be recorded twice. It goes to
 // the most particular probe: one that names its arguments before one that takes the default ones,
 // one without wildcards before one with them, the first before the second.
-// Pairs have programs of their own at each of their places.
+// Pairs have programs of their own at each of their places, as has what is no event (counters,
+// states, names).
 class PlanBuilder {
 public:
     struct Probe {
@@ -79,6 +94,12 @@ public:
 
     void add(ProbeIdentity identity, std::vector<ProbeSite> sites);
     void add_pair(PairPlan plan);
+
+    // Those from the `first` on that were added, to be completed.
+    [[nodiscard]] size_t candidate_count() const { return candidates_.size(); }
+    [[nodiscard]] std::span<Probe> candidates_from(size_t first) {
+        return std::span(candidates_).subspan(first);
+    }
 
     // What was added and warned of, for another builder.
     [[nodiscard]] std::vector<Probe> take_probes();
@@ -101,6 +122,7 @@ private:
         std::string file;  // its open_path
         uint64_t file_offset = 0;
         std::string name;
+        std::string own;  // of what is no event: what tells it from others
         // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees the 0 that is compared with.
         auto operator<=>(const Place&) const = default;
     };
@@ -115,11 +137,16 @@ private:
     // are recorded in another way.
     void keep_own_sites(size_t candidate);
     void emit(const ProbeIdentity& identity, std::vector<ProbeSite>& sites);
+    // Says in each event of how many hits it is one.
+    void add_sample(const ProbeIdentity& identity, ProbeSite& site);
     void emit_pair(PairPlan& pair);
     void emit_part(const PairPart& part,
                    HitRole role,
                    model::PointIndex point,
                    const std::vector<model::Argument>& slots);
+    // Ties a pair's ends to the begins at the entries of the same functions: those from the
+    // program `first_end_id` on to those from `first_begin_id` on.
+    void join_returns(uint32_t first_begin_id, uint32_t first_end_id);
     static std::vector<model::Argument> settle_part(PairPart& part);
     // Brings the sites' lists to one length, and returns what they are together.
     static std::vector<model::Argument> settle(const std::vector<Arguments*>& lists);
@@ -138,11 +165,23 @@ private:
     void add_gate(uint32_t probe_id, tr_gate gate, const std::vector<tr_term>& condition);
     // Has a probe of that kind run at the site; the second: at the function's return.
     void add_place(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
-    void add_return_place(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
+    // `begin_id`: as AttachSite has it.
+    void add_return_place(const ProbeIdentity& identity,
+                          const ProbeSite& site,
+                          uint32_t probe_id,
+                          uint32_t begin_id);
+    // What runs where the function is left by a jump: the program `probe_id` without its arguments.
+    void add_tail_place(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
     void add_site(const ProbeIdentity& identity,
                   const ProbeSite& site,
                   uint32_t probe_id,
-                  ProbeProgram program);
+                  ProbeProgram program,
+                  uint32_t begin_id = 0);
+    void add_raises(const ProbeIdentity& identity, const ProbeSite& site, uint32_t probe_id);
+    [[nodiscard]] uint32_t next_probe_id() const {
+        return static_cast<uint32_t>(TR_PROBE_FIRST_USER + plan_.programs.size());
+    }
+    [[nodiscard]] AttachFile& file_of(const TargetFile& file);
     // Whether an argument lies on a page that may not be in memory.
     [[nodiscard]] bool may_fault(uint32_t probe_id) const;
 

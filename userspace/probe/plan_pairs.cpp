@@ -27,11 +27,22 @@ void rename_doubles(std::vector<model::Argument>& end_arguments,
     }
 }
 
+// Whether an end is one of a begin of the same call: with a key it may be any other's.
+bool ends_its_own_call(const PairPart& end) {
+    return end.scope == PairKey::none || end.scope == PairKey::frame;
+}
+
+size_t count_programs(const PairPart& part) {
+    const auto with_tails = [](const ProbeSite& site) { return !site.tail_offsets.empty(); };
+    return part.sites.size() + static_cast<size_t>(std::ranges::count_if(part.sites, with_tails));
+}
+
 }  // namespace
 
 void PlanBuilder::add_pair(PairPlan plan) {
-    program_count_ += plan.begin.sites.size() + plan.end.sites.size();
-    for (const auto& part : plan.until) program_count_ += part.sites.size();
+    program_count_ += count_programs(plan.begin) + count_programs(plan.end);
+    for (const auto& part : plan.other_begins) program_count_ += count_programs(part);
+    for (const auto& part : plan.until) program_count_ += count_programs(part);
     pairs_.push_back(std::move(plan));
 }
 
@@ -55,10 +66,22 @@ void PlanBuilder::emit_pair(PairPlan& pair) {
     point.kind = model::PointKind::span;
     point.category = pair.category;
     point.name = pair.name;
-    point.arguments = settle_part(pair.begin);
+    point.role = pair.begin.identity.role;
+    std::vector<Arguments*> lists;
+    for (auto& site : pair.begin.sites) lists.push_back(&site.arguments);
+    for (auto& other : pair.other_begins) {
+        for (auto& site : other.sites) lists.push_back(&site.arguments);
+    }
+    point.arguments = settle(lists);
+    const auto first_begin = next_probe_id();
     emit_part(pair.begin, HitRole::pair_begin, point.index, point.arguments);
+    for (const auto& other : pair.other_begins) {
+        emit_part(other, HitRole::pair_begin, point.index, point.arguments);
+    }
     auto end_slots = settle_part(pair.end);
+    const auto first_end = next_probe_id();
     emit_part(pair.end, HitRole::pair_end, point.index, end_slots);
+    if (ends_its_own_call(pair.end)) join_returns(first_begin, first_end);
     for (auto& part : pair.until) {
         const auto slots = settle_part(part);
         emit_part(part, HitRole::pair_until, point.index, slots);
@@ -70,20 +93,36 @@ void PlanBuilder::emit_pair(PairPlan& pair) {
     plan_.points.push_back(std::move(point));
 }
 
+void PlanBuilder::join_returns(uint32_t first_begin_id, uint32_t first_end_id) {
+    for (AttachFile& file : plan_.files) {
+        std::map<uint64_t, uint32_t> begins;  // by place
+        for (const AttachSite& site : file.sites) {
+            const bool is_begin = site.probe_id >= first_begin_id && site.probe_id < first_end_id;
+            if (is_begin) begins.emplace(site.file_offset, site.probe_id);
+        }
+        for (AttachSite& site : file.sites) {
+            if (site.probe_id < first_end_id || !is_return_program(site.program)) continue;
+            const auto begin = begins.find(site.file_offset);
+            if (begin != begins.end()) site.begin_id = begin->second;
+        }
+    }
+}
+
 void PlanBuilder::emit_part(const PairPart& part,
                             HitRole role,
                             model::PointIndex point,
                             const std::vector<model::Argument>& slots) {
-    tr_gate gate = part.identity.gate;
+    tr_gate gate = part.identity.limits.gate();
     const bool is_gated = std::ranges::any_of(
         part.sites, [&](const ProbeSite& site) { return has_gate(part.identity, site.condition); });
     if (is_gated) gate.state = plan_.gate_state_count++;
     for (const auto& site : part.sites) {
-        const bool is_at_ret = !site.return_offsets.empty();
+        const bool is_at_ret = site.is_at_exits();
         const auto id = add_program(part.identity, role, site.arguments, point, slots, is_at_ret);
         plan_.probes.back().key = part.scope;
         if (is_gated) add_gate(id, gate, site.condition);
         add_place(part.identity, site, id);
+        add_raises(part.identity, site, id);
     }
 }
 

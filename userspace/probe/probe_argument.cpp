@@ -6,9 +6,12 @@
 
 #include "probe/caret.h"
 #include "probe/parameter_walk.h"
+#include "probe/text_object.h"
+#include "symbol/x86_registers.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 #include <fmt/format.h>
@@ -166,8 +169,15 @@ Status apply_type(const ProbeSpec& spec,
     return {};
 }
 
-// Integers alone; the parser and the type that was found may not have known each other.
+// The parser and the type that was found may not have known each other.
 Status apply_format(const ProbeSpec& spec, const ArgSpec& wanted, ProbeArgument& out) {
+    if (wanted.is_cxx_type) {
+        out.is_cxx_type = out.type == ValueType::string;
+        if (out.is_cxx_type) return {};
+        return fail_at(spec.text, wanted.text_offset, wanted.operand.size(),
+                       fmt::format("{} is no text: it has no /type", wanted.operand),
+                       "the name in a type_info: *(arg1+8):str/type");
+    }
     if (!wanted.is_hex && wanted.names.empty()) return {};
     if (out.type == ValueType::f64 || out.type == ValueType::string) {
         return fail_at(spec.text, wanted.text_offset, wanted.operand.size(),
@@ -280,6 +290,17 @@ Place place_by_number(const ArgSpec& wanted) {
     first.code = TR_OP_REG;
     first.reg = TR_REG_RAX;
     if (wanted.operand == "ret") return place;
+    // The accumulator is 0 to begin with.
+    if (wanted.scale != 1) {
+        first.code = TR_OP_INDEX;
+        first.shift = static_cast<uint8_t>(std::countr_zero(wanted.scale));
+    }
+    if (wanted.operand.starts_with('%')) {
+        const auto known = find_register(std::string_view(wanted.operand).substr(1));
+        TR_CHECK(known.has_value());
+        first.reg = static_cast<uint8_t>(known->reg);
+        return place;
+    }
     const size_t index = argument_index(wanted);
     if (index < kRegisters.size()) {
         first.reg = static_cast<uint8_t>(kRegisters[index]);
@@ -291,12 +312,48 @@ Place place_by_number(const ArgSpec& wanted) {
     return place;
 }
 
+Result<Place> place_of_variable(const ProbeSpec& spec,
+                                const ArgSpec& arg,
+                                const VariableDistance& variables) {
+    const auto distance =
+        variables ? variables(std::string_view(arg.operand).substr(1)) : std::nullopt;
+    if (!distance) {
+        auto error = fail_at(spec.text, arg.text_offset, arg.operand.size(),
+                             "the file's symbols have no such variable")
+                         .value();
+        error.code = ErrorCode::not_found;
+        return tl::unexpected(std::move(error));
+    }
+    Place place;
+    place.arg.op_count = 1;
+    place.arg.ops[0] = {.code = TR_OP_REG, .reg = TR_REG_RIP, .imm = *distance};
+    place.description = fmt::format("{} is an address", arg.operand);
+    return place;
+}
+
+// What a function finds at its entry and what calls it does not have at that place yet.
+Status refuse_at_call(const ProbeSpec& spec, const ArgSpec& arg) {
+    constexpr size_t kInRegisters = 6;
+    const bool is_named = arg.is_parameter;
+    const bool is_on_stack =
+        !is_named && arg.operand.starts_with("arg") && argument_index(arg) >= kInRegisters;
+    if (!is_named && !is_on_stack) return {};
+    return fail_at(spec.text, arg.text_offset, arg.operand.size(),
+                   is_named ? "a parameter by its name is read at the function's entry"
+                            : "arguments on the stack have no fixed place where it is called",
+                   "arg0 to arg5 are in registers by then");
+}
+
 // With what debug information tells; what it adds to the walk and the type goes into `arg`.
 Result<Place> place_in_function(const ProbeSpec& spec,
                                 const FunctionArguments* known,
+                                const VariableDistance& variables,
                                 ArgSpec& arg) {
+    if (spec.is_at_calls) TR_TRY(refuse_at_call(spec, arg));
     if (!arg.is_parameter) {
-        if (known != nullptr) take_known_type(*known, arg);
+        if (arg.operand.starts_with('&')) return place_of_variable(spec, arg, variables);
+        const bool is_argument = !arg.operand.starts_with('%');
+        if (known != nullptr && is_argument) take_known_type(*known, arg);
         return place_by_number(arg);
     }
     if (known == nullptr) {
@@ -434,14 +491,16 @@ Result<ProbeArgument> argument_of_operand(const ProbeSpec& spec,
 
 Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
                                            const ArgSpec& wanted,
-                                           const FunctionArguments* known) {
+                                           const FunctionArguments* known,
+                                           const VariableDistance& variables) {
     TR_TRY(refuse_float(spec, wanted));
     auto typed = wanted;
+    if (known != nullptr) expand_text_object(*known, typed);
     Place length;
     if (!typed.length.empty()) {
-        TR_ASSIGN(length, place_in_function(spec, known, typed.length.front()));
+        TR_ASSIGN(length, place_in_function(spec, known, variables, typed.length.front()));
     }
-    TR_ASSIGN(auto place, place_in_function(spec, known, typed));
+    TR_ASSIGN(auto place, place_in_function(spec, known, variables, typed));
     return build(spec, typed, std::move(place), length);
 }
 

@@ -9,6 +9,8 @@
 #include "tracer/base/result.h"
 #include "tracer/model/definition.h"
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +23,8 @@ struct ProbeArgument {
     std::string label;
     tr_arg arg{};
     model::ValueType type = model::ValueType::none;  // none: cannot be read at this site
-    bool is_f32 = false;  // type is f64, the record holds a 4-byte float's bits
+    bool is_f32 = false;       // type is f64, the record holds a 4-byte float's bits
+    bool is_cxx_type = false;  // text that names a C++ type, to be shown demangled
     std::vector<model::ValueName> names = {};
 };
 
@@ -42,12 +45,16 @@ struct ProbeArgument {
                                                         const ArgSpec& wanted,
                                                         std::span<const CompiledOperand> operands);
 
+// How far a variable of the file lies from the probed instruction; nullopt: there is none.
+using VariableDistance = std::function<std::optional<int64_t>(std::string_view name)>;
+
 // Of a function's argument by the System V ABI (argN) or by name, at its first instruction, or of
-// its return value (ret), when it has returned. `known`: what debug information tells of the
-// function, which gives types where the user gave none; null: nothing.
+// its return value (ret), when it has returned; of a register or a variable. `known`: what debug
+// information tells of the function, which gives types where the user gave none; null: nothing.
 [[nodiscard]] Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
                                                          const ArgSpec& wanted,
-                                                         const FunctionArguments* known = nullptr);
+                                                         const FunctionArguments* known = nullptr,
+                                                         const VariableDistance& variables = {});
 
 // `is_system_call`: pointers of the record are the calling process's own.
 [[nodiscard]] Result<ProbeArgument> argument_of_field(const ProbeSpec& spec,

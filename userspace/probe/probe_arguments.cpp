@@ -63,7 +63,11 @@ public:
             TR_TRY(parse_argument());
             text_.skip_spaces();
             if (text_.accept(')')) return {};
-            if (!text_.accept(',')) return text_.error_here("expected ',' or ')'");
+            if (text_.accept(',')) continue;
+            return text_.error_here("expected ',' or ')'",
+                                    text_.is_at('[') ? "a text's length stands behind its type, "
+                                                       "for example arg0:str[arg1]"
+                                                     : "");
         }
     }
 
@@ -80,7 +84,7 @@ private:
         ArgSpec arg;
         ProbeToken word;
         word.offset = text_.position();
-        if (text_.is_at('*')) {
+        if (text_.is_at('*') || text_.is_at('&')) {
             TR_TRY(parse_operand(text_, spec_.kind, nullptr, arg));
         } else {
             word = text_.take_until(kOperandEnds);
@@ -192,9 +196,11 @@ private:
         text_.skip_spaces();
         const auto word = text_.take_until(kOperandEnds);
         const bool is_map = word.text == "map";
+        if (word.text == "type") return take_type_name(arg, word);
         if (!is_map && word.text != "x") {
             return text_.error_at(word, "expected a format",
-                                  "formats: /x (hexadecimal), /map(0=read,1=write)");
+                                  "formats: /x (hexadecimal), /map(0=read,1=write), /type (of str: "
+                                  "a C++ type's name)");
         }
         if (is_no_integer(arg.type)) {
             return text_.error_at(word, fmt::format("/{} is for integers", word.text));
@@ -214,6 +220,16 @@ private:
             if (!text_.accept(',')) return text_.error_here("expected ',' or ')'");
         }
         std::ranges::sort(arg.names, {}, &model::ValueName::bits);
+        return {};
+    }
+
+    // Of a field or parameter without a type the compiler knows whether it is text.
+    Status take_type_name(ArgSpec& arg, const ProbeToken& word) const {
+        if (arg.type != ArgType::string && arg.type != ArgType::automatic) {
+            return text_.error_at(word, "/type is for text",
+                                  "the name in a type_info: *(arg1+8):str/type");
+        }
+        arg.is_cxx_type = true;
         return {};
     }
 
@@ -312,6 +328,7 @@ std::string argument_text(const ArgSpec& arg) {
         text += fmt::format("[{}{}]", arg.text_bytes, arg.text_form == TextForm::array ? "" : "+");
     }
     if (arg.is_hex) text += "/x";
+    if (arg.is_cxx_type) text += "/type";
     for (size_t i = 0; i < arg.names.size(); ++i) {
         const auto& known = arg.names[i];
         const auto value = is_unsigned(arg.type)

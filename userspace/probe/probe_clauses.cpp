@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parser of what follows a probe's place and arguments, grammar in probe_spec.h: which hits are
-// recorded, and what they are called. Called by probe_spec.cpp; bounded by the text.
+// recorded, what they are called, and what they mean. Called by probe_spec.cpp; bounded by the
+// text.
 #include "probe/probe_clauses.h"
 
 #include "probe/condition_spec.h"
+#include "probe/probe_template.h"
+#include "probe/wildcard.h"
 #include "tracer/abi/gate.h"
 
 #include <algorithm>
@@ -19,8 +22,6 @@ namespace tracer {
 namespace {
 
 constexpr uint32_t kSampleMax = 1000000000;
-// A name is shown in one line; longer templates are a slip.
-constexpr size_t kTemplatePiecesMax = 32;
 
 class ClausesParser {
 public:
@@ -42,13 +43,14 @@ public:
             bool& is_seen = seen_[static_cast<size_t>(clause - kClauses.begin())];
             if (is_seen) return text_.error_at(word, fmt::format("a second '{}'", word.text));
             is_seen = true;
+            clause_offset_ = word.offset;
             text_.skip_spaces();
             TR_TRY((this->*clause->parse)());
         }
         const auto whole = text_.text().substr(spec_.clauses.text_offset,
                                                text_.position() - spec_.clauses.text_offset);
         spec_.clauses.text = whole.substr(0, whole.find_last_not_of(" \t") + 1);
-        return {};
+        return check();
     }
 
 private:
@@ -56,7 +58,8 @@ private:
         std::string_view word;
         Status (ClausesParser::*parse)();
     };
-    static const std::array<Clause, 4> kClauses;
+    static constexpr size_t kClauseCount = 10;
+    static const std::array<Clause, kClauseCount> kClauses;
 
     Status parse_if() {
         TR_ASSIGN(spec_.clauses.condition, parse_condition(text_, spec_));
@@ -91,55 +94,153 @@ private:
         return {};
     }
 
-    // A template in double quotes: \" and \\ as everywhere, {{ and }} for braces.
     Status parse_as() {
-        const size_t begin = text_.position();
-        TR_ASSIGN(const auto whole, text_.take_quoted());
-        if (whole.text.empty()) return text_.error_at(whole, "an empty name");
-        const auto raw = text_.text();
-        const size_t end = begin + whole.length - 1;
-        TemplatePiece literal;
-        for (size_t at = begin + 1; at < end; ++at) {
-            const char c = raw[at];
-            const bool is_doubled = raw[at + 1] == c && at + 1 < end;
-            if (c == '{' && !is_doubled) {
-                add_piece(literal);
-                TR_TRY(take_label(at, end));
-                continue;
-            }
-            if (c == '}' && !is_doubled) {
-                return fail_at(raw, at, 1, "a '}' without its '{'", "}} stands for a brace");
-            }
-            if (c == '{' || c == '}' || (c == '\\' && at + 1 < end)) ++at;
-            literal.text += raw[at];
-        }
-        add_piece(literal);
-        if (spec_.clauses.name.size() > kTemplatePiecesMax) {
-            return text_.error_at(whole, "a name of too many parts");
-        }
+        const size_t offset = text_.position();
+        TR_ASSIGN(spec_.clauses.name, parse_template(text_));
+        spec_.clauses.name_place = place_to_here();
+        if (!spec_.clauses.name.empty()) return {};
+        // Of a state it says that there is none.
+        empty_name_ = {offset, text_.position() - offset};
+        spec_.clauses.name.push_back({false, {}, offset});
         return {};
     }
 
-    // "{label}" from `at` on; leaves `at` on its '}'.
-    Status take_label(size_t& at, size_t end) {
-        const auto raw = text_.text();
-        const size_t close = raw.find_first_of("{}", at + 1);
-        if (close >= end || raw[close] == '{') {
-            return fail_at(raw, at, 1, "a '{' without its '}'", "{{ stands for a brace");
-        }
-        TemplatePiece label{true, std::string(raw.substr(at + 1, close - at - 1)), at + 1};
-        if (label.text.empty()) {
-            return fail_at(raw, at, 2, "expected an argument's name in { }",
-                           "for example as \"query {arg0}\"");
-        }
-        spec_.clauses.name.push_back(std::move(label));
-        at = close;
+    Status parse_counter() { return set_meaning(HitMeaning::counter); }
+
+    Status parse_state() {
+        TR_TRY(parse_line());
+        return set_meaning(HitMeaning::state);
+    }
+
+    Status parse_track() {
+        TR_TRY(parse_line());
+        spec_.clauses.track_place = place_to_here();
         return {};
     }
 
-    void add_piece(TemplatePiece& literal) {
-        if (!literal.text.empty()) spec_.clauses.name.push_back(std::move(literal));
-        literal = {};
+    Status parse_line() {
+        const size_t offset = text_.position();
+        TR_ASSIGN(auto line, parse_template(text_));
+        if (line.empty()) {
+            return fail_at(text_.text(), offset, text_.position() - offset, "a line without a name",
+                           "for example track \"garbage collection\"");
+        }
+        // A second one is refused by the checks that follow.
+        spec_.clauses.line = std::move(line);
+        return {};
+    }
+
+    Status parse_names() {
+        const auto word = text_.take_word();
+        if (word.text == "thread") return set_meaning(HitMeaning::thread_name);
+        if (word.text == "process") return set_meaning(HitMeaning::process_name);
+        return text_.error_at(word, "expected names thread or names process",
+                              "the running thread, or its process, gets the name that `as` or the "
+                              "first text argument says");
+    }
+
+    // PROVIDER:NAME
+    Status parse_raise() {
+        const auto word = text_.take_until(" \t");
+        const size_t colon = word.text.find(':');
+        const bool is_pair = colon != std::string::npos && colon != 0 &&
+                             colon + 1 != word.text.size() &&
+                             word.text.find(':', colon + 1) == std::string::npos;
+        if (!is_pair || has_wildcard(word.text)) {
+            return text_.error_at(word, "expected PROVIDER:NAME of one USDT probe",
+                                  "for example raise python:line");
+        }
+        spec_.clauses.raise_provider = word.text.substr(0, colon);
+        spec_.clauses.raise_name = word.text.substr(colon + 1);
+        spec_.clauses.raise_place = place_to_here();
+        return {};
+    }
+
+    Status parse_runtime() {
+        struct Role {
+            std::string_view word;
+            model::PointRole role;
+        };
+        using enum model::PointRole;
+        constexpr std::array<Role, 7> kRoles{{{"run", run},
+                                              {"gc", gc},
+                                              {"create", create},
+                                              {"wakeup", wakeup},
+                                              {"label", label},
+                                              {"message", message},
+                                              {"marker", marker}}};
+        const auto word = text_.take_word();
+        const auto known = std::ranges::find(kRoles, word.text, &Role::word);
+        if (known == kRoles.end()) {
+            return text_.error_at(word, "expected what a runtime's event is",
+                                  "run, gc, create, wakeup, label, message or marker");
+        }
+        spec_.clauses.role = known->role;
+        spec_.clauses.role_place = place_to_here();
+        return {};
+    }
+
+    [[nodiscard]] ClausePlace place_to_here() const {
+        return {clause_offset_, text_.position() - clause_offset_};
+    }
+
+    Status set_meaning(HitMeaning meaning) {
+        const ClausePlace place = place_to_here();
+        if (spec_.clauses.meaning != HitMeaning::event) {
+            return fail_clause(spec_, place, "a hit is one of counter, state and names",
+                               "give each an -e of its own");
+        }
+        spec_.clauses.meaning = meaning;
+        spec_.clauses.meaning_place = place;
+        return {};
+    }
+
+    // What concerns several clauses, or the probe as well.
+    [[nodiscard]] Status check() const {
+        const auto& clauses = spec_.clauses;
+        const bool is_event = clauses.meaning == HitMeaning::event;
+        if (empty_name_.length != 0 && clauses.meaning != HitMeaning::state) {
+            return fail_clause(spec_, empty_name_, "an empty name");
+        }
+        if (spec_.kind == ProbeKind::span && !is_event) {
+            return fail_clause(spec_, clauses.meaning_place, "a span: probe is a span",
+                               "take u: for what happens at the function's entry, ur: for its "
+                               "return");
+        }
+        if (clauses.track_place.length != 0 && !is_event) {
+            return fail_clause(spec_, clauses.track_place, "track is for events and spans",
+                               clauses.meaning == HitMeaning::state
+                                   ? "state has named the line"
+                                   : "counters and names have no line");
+        }
+        if (clauses.raise_place.length != 0 && spec_.kind == ProbeKind::tracepoint) {
+            return fail_clause(spec_, clauses.raise_place, "a tracepoint lies in no file",
+                               "raise is for probes of the file that has the semaphore");
+        }
+        if (clauses.role != model::PointRole::none && !is_event) {
+            return fail_clause(spec_, clauses.role_place, "only an event is one of a runtime's");
+        }
+        if (clauses.meaning == HitMeaning::counter) return check_counter();
+        return {};
+    }
+
+    [[nodiscard]] Status check_counter() const {
+        if (spec_.has_args && spec_.args.empty()) {
+            return fail_clause(spec_, spec_.clauses.meaning_place, "a counter without a number",
+                               "name its series: (free=arg0, used=arg1)");
+        }
+        for (const auto& arg : spec_.args) {
+            if (arg.type != ArgType::string) continue;
+            const bool is_named =
+                std::ranges::any_of(spec_.clauses.name, [&](const TemplatePiece& piece) {
+                    return piece.is_label && piece.text == arg.label;
+                });
+            if (is_named) continue;
+            return fail_at(spec_.text, arg.text_offset, arg.operand.size(),
+                           "a counter's series are numbers; this is text",
+                           fmt::format("it may be part of the name: as \"... {{{}}}\"", arg.label));
+        }
+        return {};
     }
 
     static std::optional<uint32_t> number(std::string_view digits) {
@@ -152,17 +253,32 @@ private:
 
     ProbeText& text_;
     ProbeSpec& spec_;
-    std::array<bool, 4> seen_{};
+    std::array<bool, kClauseCount> seen_{};
+    size_t clause_offset_ = 0;  // of the clause that is being read
+    ClausePlace empty_name_;
 };
 
-const std::array<ClausesParser::Clause, 4> ClausesParser::kClauses{{
+const std::array<ClausesParser::Clause, ClausesParser::kClauseCount> ClausesParser::kClauses{{
     {"if", &ClausesParser::parse_if},
     {"sample", &ClausesParser::parse_sample},
     {"rate", &ClausesParser::parse_rate},
     {"as", &ClausesParser::parse_as},
+    {"counter", &ClausesParser::parse_counter},
+    {"state", &ClausesParser::parse_state},
+    {"track", &ClausesParser::parse_track},
+    {"names", &ClausesParser::parse_names},
+    {"raise", &ClausesParser::parse_raise},
+    {"runtime", &ClausesParser::parse_runtime},
 }};
 
 }  // namespace
+
+tl::unexpected<Error> fail_clause(const ProbeSpec& spec,
+                                  const ClausePlace& place,
+                                  std::string_view message,
+                                  std::string hint) {
+    return fail_at(spec.text, place.offset, place.length, message, std::move(hint));
+}
 
 Status parse_clauses(ProbeText& text, ProbeSpec& spec) {
     return ClausesParser(text, spec).run();

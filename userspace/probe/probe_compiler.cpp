@@ -7,13 +7,14 @@
 
 #include "probe/compile_context.h"
 #include "probe/nearest.h"
-#include "probe/probed_instruction.h"
-#include "probe/site_cost.h"
+#include "probe/site_harm.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -29,9 +30,7 @@ bool may_come_later(const ProbeSpec& spec, const TargetFiles& files) {
 }
 
 bool may_come_later(const EventSpec& event, const TargetFiles& files) {
-    return may_come_later(event.begin, files) || (event.end && may_come_later(*event.end, files)) ||
-           std::ranges::any_of(
-               event.until, [&](const ProbeSpec& until) { return may_come_later(until, files); });
+    return !event.all([&](const ProbeSpec& spec) { return !may_come_later(spec, files); });
 }
 
 // Compiles one event, or decides what becomes of it.
@@ -57,51 +56,7 @@ Status take_event(const EventSpec& event, const CompileContext& context, AttachP
     return {};
 }
 
-// Why a place cannot have a probe.
-struct SiteHarm {
-    std::string what;  // the same for all places of its sort
-    std::string hint;
-};
-
-bool is_in_code(const ElfFile& elf, uint64_t file_offset) {
-    return std::ranges::any_of(elf.segments(), [&](const ElfSegment& segment) {
-        return segment.is_executable && file_offset >= segment.file_offset &&
-               file_offset - segment.file_offset < segment.file_bytes;
-    });
-}
-
-std::optional<SiteHarm> find_harm(const ProbeSpec& spec,
-                                  const ProbeFile& file,
-                                  uint64_t file_offset,
-                                  const CompileOptions& options) {
-    // A probe writes its breakpoint even into constants, where the program reads it.
-    if (!is_in_code(file.elf(), file_offset)) return SiteHarm{"outside of the file's code", {}};
-    const uint64_t bytes_behind = file.elf().size() - file_offset;
-    const auto code =
-        file.elf().read(file_offset, std::min<uint64_t>(2 * kInstructionBytesMax, bytes_behind));
-    if (!code) return SiteHarm{"at an instruction that cannot be read", {}};
-    if (!options.allow_nop5 && is_nop5(*code)) {
-        return SiteHarm{
-            "at a 5-byte nop, where a probe kills children that are forked after its first hit "
-            "and overwrites the red zone (Linux 6.18 makes a call of it)",
-            "--fast-sites allows it on kernels that pass a test at the start; tracer doctor says "
-            "whether this one does"};
-    }
-    const auto instruction = harm_of_probe(*code);
-    if (instruction.empty()) return std::nullopt;
-    SiteHarm harm{fmt::format("at an instruction that goes wrong under a probe ({})", instruction),
-                  {}};
-    const auto bytes = bytes_to_harmless(*code);
-    if (bytes && spec.kind == ProbeKind::uprobe) {
-        harm.hint = fmt::format("the instruction behind it can have one: u:{}:{}+{:#x}", spec.path,
-                                spec.name, spec.symbol_offset + *bytes);
-    }
-    return harm;
-}
-
-}  // namespace
-
-Status compile_spec(const ProbeSpec& spec, const CompileContext& context) {
+Status compile_kind(const ProbeSpec& spec, const CompileContext& context) {
     switch (spec.kind) {
         case ProbeKind::usdt:
             return compile_usdt(spec, context);
@@ -115,12 +70,25 @@ Status compile_spec(const ProbeSpec& spec, const CompileContext& context) {
     return fail(ErrorCode::internal, "unknown kind of probe");
 }
 
+}  // namespace
+
+Status compile_spec(const ProbeSpec& spec, const CompileContext& context) {
+    const size_t first = context.builder.candidate_count();
+    TR_TRY(compile_kind(spec, context));
+    return apply_clauses(spec, context, first);
+}
+
 Result<std::vector<TargetFile>> find_files(const ProbeSpec& spec, const TargetFiles& targets) {
     auto found = targets.find(spec.path);
     if (!found.empty()) return found;
     NearestNames nearest(std::string(base_name(spec.path)));
     for (const auto& file : targets.files()) nearest.offer(base_name(file.shown_path));
     if (spec.path.find('/') != std::string::npos) {
+        std::error_code unreadable;
+        if (std::filesystem::is_directory(spec.path, unreadable)) {
+            return fail(ErrorCode::not_found, fmt::format("{} is a folder", spec.path),
+                        "probes are in a program or a library");
+        }
         return fail(ErrorCode::not_found, fmt::format("no file {}", spec.path), nearest.hint());
     }
     auto hint = nearest.hint();
@@ -135,10 +103,10 @@ Result<bool> check_site(const ProbeSpec& spec,
                         uint64_t file_offset,
                         const std::string& name,
                         const CompileContext& context) {
-    const auto harm = find_harm(spec, file, file_offset, context.options);
+    const auto harm = find_harm(spec, file, file_offset, context.options.allow_nop5);
     if (!harm) return true;
     if (!has_wildcard(spec.name) && !has_wildcard(spec.provider)) {
-        return fail(ErrorCode::missing_feature,
+        return fail(harm->code,
                     fmt::format("{} at {}+{:#x}: {}", name, file.file().shown_path, file_offset,
                                 harm->what),
                     harm->hint);
@@ -178,9 +146,11 @@ Result<AttachPlan> compile_events(std::span<const EventSpec> events,
                                   const TargetFiles& files,
                                   const CompileOptions& options) {
     PlanBuilder builder;
-    ProbeFiles opened(options.debug_files);
+    ProbeFiles own(options.debug_files);
+    ProbeFiles& opened = options.opened != nullptr ? *options.opened : own;
     CompileWarnings warnings;
-    const CompileContext context{files, options, opened, builder, warnings};
+    const ExceptionFiles exceptions(files, options);
+    const CompileContext context{files, options, opened, builder, warnings, exceptions};
     AttachPlan unresolved;
     for (const auto& event : events) {
         TR_TRY(take_event(event, context, unresolved));
@@ -194,6 +164,7 @@ Result<AttachPlan> compile_events(std::span<const EventSpec> events,
     for (const auto& line : warnings.lines()) builder.warn(line);
     for (const auto& line : unresolved.warnings) builder.warn(line);
     AttachPlan plan = std::move(builder).finish();
+    for (AttachFile& file : plan.files) file.held = opened.hold(file.open_path);
     plan.waiting = std::move(unresolved.waiting);
     return plan;
 }
@@ -203,7 +174,8 @@ Result<AttachPlan> compile_probes(std::span<const ProbeSpec> specs,
                                   const CompileOptions& options) {
     std::vector<EventSpec> events;
     for (const auto& spec : specs) {
-        events.push_back({.text = spec.text, .begin = spec, .end = {}, .until = {}});
+        events.push_back(
+            {.text = spec.text, .begin = spec, .other_begins = {}, .end = {}, .until = {}});
     }
     return compile_events(events, files, options);
 }

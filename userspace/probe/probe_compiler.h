@@ -16,6 +16,8 @@
 
 namespace tracer {
 
+class ProbeFiles;
+
 // A cgroup (v2) by its path, below the mount or absolute, or by its id in digits.
 [[nodiscard]] Result<uint64_t> find_cgroup(std::string_view path_or_id);
 
@@ -35,6 +37,14 @@ struct CompileOptions {
     DebugFileSearch debug_files;
     size_t programs_max = 65536;  // the room of the kernel side's table
     MissingSpec missing = MissingSpec::refuse;
+    // Files that were opened before, which this goes on with; null: none. Borrowed for the call.
+    ProbeFiles* opened = nullptr;
+    // Probes in libraries are met by other processes than those whose files are searched: with
+    // more than one recorded, or any that may come, the kernel puts them into all that map it.
+    bool are_libraries_shared = false;
+    // All files of the processes that probes are put into, where they are put into no other one:
+    // then it is known whose exceptions pass. Null: those searched, and what the line above says.
+    const TargetFiles* process_files = nullptr;
     // cgroup == "..." and container == "..." to the id of a cgroup (v2). The second is the caller's
     // to give: which containers there are is not known here.
     std::function<Result<uint64_t>(std::string_view)> find_cgroup = tracer::find_cgroup;

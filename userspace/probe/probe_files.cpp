@@ -22,6 +22,13 @@ Result<const SymbolTable*> ProbeFile::symbols() {
     return &*symbols_;
 }
 
+void ProbeFile::name_place(std::string name, uint64_t vaddr) {
+    const auto offset = elf_.file_offset_of(vaddr);
+    // Without readable symbols nothing is found by a name.
+    if (!offset || !symbols()) return;
+    symbols_->add_function({std::move(name), vaddr, 0, *offset});
+}
+
 Result<const DwarfInfo*> ProbeFile::debug_info() {
     if (!debug_info_) debug_info_.emplace(DwarfInfo::open(elf_, debug_files_));
     if (!*debug_info_) return tl::unexpected(debug_info_->error());
@@ -67,10 +74,24 @@ std::vector<CompiledOperand> ProbeFile::operands(const UsdtNote& note, size_t& t
     return compile_usdt_operands(note.arguments, context, &total);
 }
 
+std::shared_ptr<const HeldFile> ProbeFiles::hold(const std::string& open_path) const {
+    const auto known = by_path_.find(open_path);
+    return known == by_path_.end() ? nullptr : HeldFile::hold(known->second->elf().bytes());
+}
+
 Result<ProbeFile*> ProbeFiles::open(const TargetFile& file, ElfScope scope) {
     auto known = by_path_.find(file.open_path);
     if (known != by_path_.end()) return known->second;
-    TR_ASSIGN(auto elf, ElfFile::open(file.open_path, scope));
+    auto opened = ElfFile::open(file.open_path, scope);
+    if (!opened) {
+        // By the name that the user knows, not by the way there (/proc/N/root).
+        Error error = std::move(opened).error();
+        if (const size_t at = error.what.find(file.open_path); at != std::string::npos) {
+            error.what.replace(at, file.open_path.size(), file.shown_path);
+        }
+        return tl::unexpected(std::move(error));
+    }
+    ElfFile& elf = *opened;
     Content content{elf.identity().inode, elf.size(), elf.build_id()};
     // Without a build-id, equal numbers on two devices may be two files.
     if (std::get<2>(content).empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "probe/held_file.h"
 #include "probe/target_files.h"
 #include "symbol/debug_file.h"
 #include "symbol/dwarf_function.h"
@@ -29,6 +30,8 @@ public:
     [[nodiscard]] const ElfFile& elf() const { return elf_; }
     [[nodiscard]] Result<const UsdtNotes*> notes();
     [[nodiscard]] Result<const SymbolTable*> symbols();
+    // The place is called so from here on, unless the file calls a function so.
+    void name_place(std::string name, uint64_t vaddr);
     // not_found, with the cure, when there is none. Looked for once.
     [[nodiscard]] Result<const DwarfInfo*> debug_info();
 
@@ -60,6 +63,9 @@ public:
     // must be asked with one scope only.
     [[nodiscard]] Result<ProbeFile*> open(const TargetFile& file,
                                           ElfScope scope = ElfScope::native);
+
+    // Of a path that was opened here; null: it was not.
+    [[nodiscard]] std::shared_ptr<const HeldFile> hold(const std::string& open_path) const;
 
 private:
     using Content = std::tuple<uint64_t, uint64_t, std::string>;

@@ -7,6 +7,7 @@
 #include "probe/function_names.h"
 #include "probe/probe_argument.h"
 #include "probe/probe_files.h"
+#include "probe/site_harm.h"
 #include "probe/wildcard.h"
 
 #include <algorithm>
@@ -86,13 +87,28 @@ std::string arguments_text(const std::vector<ListedArgument>& arguments) {
     return text + ")";
 }
 
+// Parameters by the names that arguments are written with, and their types as the source has them.
+std::string parameters_text(const FunctionArguments& function) {
+    std::string text = "(";
+    for (const auto& parameter : function.parameters) {
+        if (parameter.name.empty()) continue;
+        if (text.size() > 1) text += ", ";
+        text += fmt::format("arg:{}: {}", parameter.name, parameter.type.name);
+    }
+    if (function.is_variadic) text += text.size() > 1 ? ", ..." : "...";
+    text += ")";
+    const bool is_void = function.return_type.form == DwarfForm::none;
+    return is_void ? text : fmt::format("{} -> {}", text, function.return_type.name);
+}
+
 class FileLister {
 public:
     FileLister(ProbeFile& file,
+               std::span<const pid_t> runners,
                const ListOptions& options,
                const ListedProbeHandler& handler,
                ListOutcome& outcome)
-        : file_(file), options_(options), handler_(handler), outcome_(outcome) {}
+        : file_(file), runners_(runners), options_(options), handler_(handler), outcome_(outcome) {}
 
     Status list_usdt() {
         TR_ASSIGN(const auto* notes, file_.notes());
@@ -138,8 +154,13 @@ public:
         const auto file_name = base_name(path);
         const auto context = demangle_context(file_.elf());
         std::map<std::string_view, size_t> counts;
-        for (const auto& function : symbols->functions()) ++counts[function.name];
+        // All places of a name get the probe, or -e refuses it: so one refused place hides the
+        // name.
         std::set<std::string_view> listed;
+        for (const auto& function : symbols->functions()) {
+            ++counts[function.name];
+            if (find_harm({}, file_, function.file_offset, false)) listed.insert(function.name);
+        }
         for (const auto& symbol : symbols->functions()) {
             const auto function = name_function(symbol, context);
             const bool is_listed = is_wanted(options_.pattern, file_name, symbol.name) ||
@@ -153,18 +174,30 @@ public:
             probe.line =
                 fmt::format("u:{}:{}", quote_probe_part(path), quote_probe_part(symbol.name, "+"));
             if (function.is_mangled()) probe.demangled = function.name.full;
+            probe.parameters = known_parameters(symbol);
             hand_over(probe);
         }
         return {};
     }
 
 private:
-    void hand_over(const ListedProbe& probe) {
+    // Reading the types of everything would take longer than the list: only with a pattern.
+    std::string known_parameters(const FunctionSymbol& symbol) {
+        if (options_.pattern.empty() || file_.elf().is_go()) return {};
+        const auto info = file_.debug_info();
+        if (!info) return {};
+        const auto known = (*info)->function_at(symbol.vaddr);
+        return known ? parameters_text(*known) : std::string();
+    }
+
+    void hand_over(ListedProbe& probe) {
         ++outcome_.probes;
+        probe.runners = runners_;
         handler_(probe);
     }
 
     ProbeFile& file_;
+    std::span<const pid_t> runners_;
     const ListOptions& options_;
     const ListedProbeHandler& handler_;
     ListOutcome& outcome_;
@@ -172,12 +205,14 @@ private:
 
 }  // namespace
 
-std::string annotated_line(const ListedProbe& probe) {
+std::string annotated_line(const ListedProbe& probe, std::string_view runners) {
     std::vector<std::string> notes;
     if (!probe.demangled.empty()) notes.push_back(probe.demangled);
+    if (!probe.parameters.empty()) notes.push_back(probe.parameters);
     if (probe.site_count != 1) notes.push_back(fmt::format("{} sites", probe.site_count));
     if (probe.has_semaphore) notes.emplace_back("semaphore");
     if (!probe.remark.empty()) notes.push_back(probe.remark);
+    if (!runners.empty()) notes.emplace_back(runners);
     if (notes.empty()) return probe.line;
     return fmt::format("{}  # {}", probe.line, fmt::join(notes, ", "));
 }
@@ -186,7 +221,8 @@ ListOutcome list_probes(const TargetFiles& files,
                         const ListOptions& options,
                         const ListedProbeHandler& handler) {
     ListOutcome outcome;
-    for (const auto& target : files.files()) {
+    for (size_t i = 0; i < files.files().size(); ++i) {
+        const TargetFile& target = files.files()[i];
         ++outcome.files_searched;
         // One file's tables at a time: a system has thousands.
         ProbeFiles opened(options.debug_files);
@@ -195,7 +231,7 @@ ListOutcome list_probes(const TargetFiles& files,
             ++outcome.files_unreadable;
             continue;
         }
-        FileLister lister(**file, options, handler, outcome);
+        FileLister lister(**file, files.runners(i), options, handler, outcome);
         const bool usdt_ok = !options.usdt || lister.list_usdt().has_value();
         const bool functions_ok = !options.functions || lister.list_functions().has_value();
         if (!usdt_ok || !functions_ok) ++outcome.files_unreadable;

@@ -10,22 +10,30 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace tracer {
 
 struct ListedProbe {
     std::string line;       // "usdt:/usr/bin/python3.11:python:gc__start(arg0:s32)"
     std::string demangled;  // of a function: "ns::Class::method(int)"; empty where equal
+    // Of a function, where debug information knows it: "(arg:size: size_t) -> void *". Empty: it
+    // is not known, or was not looked for, which is so without a pattern.
+    std::string parameters;
     size_t site_count = 1;
     bool has_semaphore = false;
     std::string remark;  // why it may not work; else empty
+    // Processes that run the file, where processes were looked at. Good during the call.
+    std::span<const pid_t> runners;
 };
 
 // The line with what else is known as a comment, which the grammar passes over:
-// "usdt:...:query__start(arg0:u64)  # 3 sites, semaphore".
-[[nodiscard]] std::string annotated_line(const ListedProbe& probe);
+// "usdt:...:query__start(arg0:u64)  # 3 sites, semaphore". `runners`: who they are, in words; may
+// be empty.
+[[nodiscard]] std::string annotated_line(const ListedProbe& probe, std::string_view runners = {});
 
 struct ListOptions {
     // Compared with provider:name, the name alone, a symbol and its demangled name, category:name.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands: argN, ret, a field, a parameter by its name, and loads from behind them. Iterative, so
-// that no text can make it deep. Whether the place exists is the compiler's question. Called by
-// the parser of arguments.
+// Operands: argN, ret, a field, a parameter, register or variable by its name, and loads from
+// behind. Iterative, so that no text can make it deep. Whether the place exists is the compiler's
+// question. Called by the parser of arguments.
 #include "probe/probe_operand.h"
 
+#include "symbol/x86_registers.h"
 #include "tracer/abi/probe.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace {
 // Six are in registers (System V ABI for x86-64, 3.2.3), further ones on the stack, where no bound
 // is known: as many of those as make up what one probe records at most.
 constexpr size_t kFunctionArgumentsMax = TR_ARGS_MAX;
+constexpr size_t kArgumentRegisters = 6;
 // Each takes an operation, and the place itself at least one.
 constexpr size_t kLoadsMax = TR_OPS_MAX - 1;
 constexpr int64_t kOffsetMax = std::numeric_limits<int32_t>::max();
@@ -61,7 +63,12 @@ public:
                                fmt::format("more than {} loads, one behind the other", kLoadsMax));
             }
         }
-        TR_TRY(parse_place(first != nullptr ? *first : text_.take_until(kOperandEnds)));
+        if (first == nullptr && text_.is_at('&')) {
+            TR_TRY(parse_variable());
+        } else {
+            TR_TRY(parse_place(first != nullptr ? *first : text_.take_until(kOperandEnds)));
+        }
+        TR_TRY(parse_scale());
         for (; loads > 0; --loads) {
             int64_t offset = 0;
             TR_TRY(parse_addends(offset));
@@ -81,6 +88,50 @@ private:
             return parse_parameter(word);
         }
         return check_place(word);
+    }
+
+    Status parse_scale() {
+        if (!text_.is_at('*')) return {};
+        const size_t begin = text_.position();
+        text_.accept('*');
+        auto word = text_.take_until(kOperandEnds);
+        word.offset = begin;
+        word.length = text_.position() - begin;
+        const auto number = parse_number(word.text);
+        const bool is_scale = number && (*number == 2 || *number == 4 || *number == 8);
+        const auto argument = argument_number(arg_.operand);
+        const bool is_in_register =
+            is_of_function(kind_) && !arg_.is_parameter &&
+            (arg_.operand.starts_with('%') || (argument && *argument < kArgumentRegisters));
+        if (!is_scale || !is_in_register) {
+            return text_.error_at(word,
+                                  is_scale ? "only what lies in a register can be multiplied"
+                                           : "expected *2, *4 or *8",
+                                  "for example bytes=arg3*8:u64 of a function's number of words");
+        }
+        arg_.scale = static_cast<uint8_t>(*number);
+        return {};
+    }
+
+    // '&' comes next.
+    Status parse_variable() {
+        const size_t begin = text_.position();
+        text_.accept('&');
+        auto name = text_.take_until(kOperandEnds);
+        name.text.insert(0, "&");
+        name.offset = begin;
+        name.length = text_.position() - begin;
+        if (!is_name(name.text.substr(1))) {
+            return text_.error_at(name, "expected the name of a variable behind '&'",
+                                  "for example pages=*(&mapped_pages):u64");
+        }
+        if (!is_of_function(kind_) || kind_ == ProbeKind::uretprobe) {
+            return text_.error_at(name, "a variable's address is known at places of its own file",
+                                  "u:, span: and calls: probes can read it");
+        }
+        arg_.operand = std::move(name.text);
+        arg_.text_offset = name.offset;
+        return {};
     }
 
     // "arg" was taken, ':' comes next.
@@ -148,6 +199,7 @@ private:
             if (is_name(text)) return {};
             return text_.error_at(word, "expected the name of a field");
         }
+        if (text.starts_with('%')) return check_register(word);
         const bool is_return = text == "ret";
         const auto number = argument_number(text);
         if (!is_return && !number) {
@@ -169,6 +221,15 @@ private:
                                   "arg0 to arg5 are in registers, arg6 to arg11 on the stack");
         }
         return {};
+    }
+
+    [[nodiscard]] Status check_register(const ProbeToken& word) const {
+        const auto known = find_register(std::string_view(word.text).substr(1));
+        if (known && known->bytes == 8 && is_of_function(kind_)) return {};
+        return text_.error_at(word,
+                              is_of_function(kind_) ? "expected a 64-bit register"
+                                                    : "registers are for probes of functions",
+                              "%rax %rbx %rcx %rdx %rsi %rdi %rbp %rsp %r8 ... %r15");
     }
 
     ProbeText& text_;
@@ -212,6 +273,7 @@ std::string operand_text(const ArgSpec& arg) {
         text += member.is_behind_pointer ? "->" : ".";
         text += member.name;
     }
+    if (arg.scale != 1) text += fmt::format("*{}", arg.scale);
     for (const int64_t offset : arg.walk) text += addend_text(offset) + ")";
     return text + addend_text(arg.addend);
 }

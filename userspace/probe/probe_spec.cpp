@@ -19,27 +19,32 @@ namespace tracer {
 namespace {
 
 constexpr size_t kTextBytesMax = 8192;
-constexpr std::string_view kPartEnds = ":(\" \t";
+constexpr std::string_view kPartEnds = ":()\" \t";
 
 struct KindName {
     std::string_view word;
     ProbeKind kind;
     std::string_view form;
+    bool is_at_calls = false;
 };
 
-constexpr std::array<KindName, 5> kKinds{{
+constexpr std::array<KindName, 6> kKinds{{
     {"usdt", ProbeKind::usdt, "usdt:[PATH:]provider:name"},
     {"u", ProbeKind::uprobe, "u:PATH:symbol[+offset]"},
     {"ur", ProbeKind::uretprobe, "ur:PATH:symbol"},
     {"span", ProbeKind::span, "span:PATH:symbol"},
+    {"calls", ProbeKind::uprobe, "calls:PATH:symbol", true},
     {"t", ProbeKind::tracepoint, "t:category:name"},
 }};
 
-constexpr std::string_view kSpaceHint = "a part with spaces in it is put in double quotes";
+constexpr std::string_view kSpaceHint =
+    "a part with spaces or parentheses in it is put in double quotes";
 
 class Parser {
 public:
-    explicit Parser(std::string_view text) : text_(text) { spec_.text = std::string(text); }
+    Parser(std::string_view text, ProbeTextOrigin origin) : text_(text), origin_(origin) {
+        spec_.text = std::string(text);
+    }
 
     Result<ProbeSpec> run() {
         const auto text = text_.text();
@@ -66,11 +71,12 @@ private:
         for (const auto& kind : kKinds) {
             if (word.text != kind.word) continue;
             spec_.kind = kind.kind;
+            spec_.is_at_calls = kind.is_at_calls;
             form_ = kind.form;
             if (!text_.is_at(':')) return text_.error_here("expected ':' after the probe's kind");
             return {};
         }
-        return text_.error_at(word, "a probe begins with its kind: usdt, u, ur, span or t",
+        return text_.error_at(word, "a probe begins with its kind: usdt, u, ur, span, calls or t",
                               "for example usdt:python:gc__start, u:/usr/bin/app:main, "
                               "span:libc.so.6:malloc, t:sched:sched_switch");
     }
@@ -96,18 +102,32 @@ private:
         TR_TRY(check_suffixes(parts));
         auto& name = parts.back();
         auto& holder = parts[parts.size() - 2];
-        if (parts.size() == 3) spec_.path = std::move(parts[0].text);
+        if (parts.size() == 3) TR_TRY(take_path(parts[0]));
         if (is_usdt || spec_.kind == ProbeKind::tracepoint) {
             spec_.provider = std::move(holder.text);
         } else {
-            spec_.path = std::move(holder.text);
+            TR_TRY(take_path(holder));
             TR_TRY(take_symbol_offset(name));
+            if (spec_.is_at_calls && has_wildcard(name.text)) {
+                return text_.error_at(name, "calls: is of one function; a wildcard names several");
+            }
         }
         spec_.name = std::move(name.text);
         return {};
     }
 
-    // One part between colons; stops at ':', '(', a space or the end.
+    Status take_path(ProbeToken& token) {
+        // In quotes it is a file of that name.
+        spec_.is_matched_file = token.text == "@" && !token.is_quoted;
+        if (spec_.is_matched_file && origin_ == ProbeTextOrigin::command_line) {
+            return text_.error_at(token, "@ is the file that a pack has matched; this is no pack",
+                                  "name the file by its path, or by its base name");
+        }
+        spec_.path = std::move(token.text);
+        return {};
+    }
+
+    // One part between colons; stops at ':', a parenthesis, a space or the end.
     Result<ProbeToken> parse_part() {
         ProbeToken token;
         if (text_.is_at('"')) {
@@ -167,9 +187,9 @@ private:
             return fail_at(text_.text(), offset, digits.size(),
                            "expected an offset in bytes, decimal or 0x hexadecimal");
         }
-        if (spec_.kind != ProbeKind::uprobe) {
+        if (spec_.kind != ProbeKind::uprobe || spec_.is_at_calls) {
             return fail_at(text_.text(), offset - 1, digits.size() + 1,
-                           "an offset is for u: probes; returns and spans are of whole functions");
+                           "an offset is for u: probes; the others are of whole functions");
         }
         if (token.text.empty()) {
             return text_.error_at(token, "an offset without a symbol");
@@ -199,6 +219,7 @@ private:
     }
 
     ProbeText text_;
+    ProbeTextOrigin origin_;
     std::string_view form_;
     ProbeSpec spec_;
 };
@@ -226,8 +247,8 @@ std::string_view without_comment(std::string_view text) {
 
 }  // namespace
 
-Result<ProbeSpec> parse_probe_spec(std::string_view text) {
-    return Parser(without_comment(text)).run();
+Result<ProbeSpec> parse_probe_spec(std::string_view text, ProbeTextOrigin origin) {
+    return Parser(without_comment(text), origin).run();
 }
 
 std::string probe_text(const ProbeSpec& spec, std::string_view provider, std::string_view name) {
@@ -235,9 +256,10 @@ std::string probe_text(const ProbeSpec& spec, std::string_view provider, std::st
     const bool has_provider = spec.kind == ProbeKind::usdt || spec.kind == ProbeKind::tracepoint;
     std::string text;
     for (const KindName& kind : kKinds) {
-        if (kind.kind == spec.kind) text = kind.word;
+        if (kind.kind == spec.kind && kind.is_at_calls == spec.is_at_calls) text = kind.word;
     }
-    if (!spec.path.empty()) text += ":" + quote_probe_part(spec.path);
+    const bool is_called_at = spec.path == "@" && !spec.is_matched_file;
+    if (!spec.path.empty()) text += ":" + quote_probe_part(spec.path, is_called_at ? "@" : "");
     if (has_provider) text += ":" + quote_probe_part(provider);
     text += ":" + quote_probe_part(name, has_provider ? "" : "+");
     if (spec.symbol_offset != 0) text += fmt::format("+{:#x}", spec.symbol_offset);
@@ -250,7 +272,7 @@ std::string probe_text(const ProbeSpec& spec, std::string_view provider, std::st
 }
 
 std::string quote_probe_part(std::string_view part, std::string_view also) {
-    const auto special = std::string(":(\"\\ \t").append(also);
+    const auto special = std::string(kPartEnds).append("\\").append(also);
     if (!part.empty() && part.find_first_of(special) == std::string_view::npos) {
         return std::string(part);
     }

@@ -62,4 +62,18 @@ std::string_view harm_of_return_probe(std::string_view symbol) {
     return {};
 }
 
+bool is_never_unwound(std::string_view symbol) {
+    auto name = plain_name(symbol);
+    constexpr std::string_view kLibrary = "libc_";
+    if (name.starts_with(kLibrary)) name.remove_prefix(kLibrary.size());
+    constexpr std::array<std::string_view, 10> kAllocation = {
+        "malloc",        "calloc",         "realloc", "reallocarray", "free",
+        "aligned_alloc", "posix_memalign", "valloc",  "pvalloc",      "memalign"};
+    constexpr std::array<std::string_view, 9> kLocks = {
+        "pthread_mutex_lock",      "pthread_mutex_trylock",   "pthread_mutex_unlock",
+        "pthread_rwlock_rdlock",   "pthread_rwlock_wrlock",   "pthread_rwlock_unlock",
+        "pthread_mutex_timedlock", "pthread_mutex_clocklock", "lll_lock_wait"};
+    return is_among(name, kAllocation) || is_among(name, kLocks);
+}
+
 }  // namespace tracer

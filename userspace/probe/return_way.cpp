@@ -9,8 +9,12 @@
 // Relies on symbols with sizes. Called by compile_function.
 #include "probe/return_way.h"
 
+#include "probe/return_harm.h"
+#include "symbol/frame_table.h"
+
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -82,8 +86,12 @@ bool is_ocaml_function(std::string_view name) {
 
 }  // namespace
 
-ReturnWays::ReturnWays(const ElfFile& elf, const SymbolTable& symbols)
-    : elf_(elf), is_go_(elf.is_go()), is_ghc_(elf.is_ghc()) {
+ReturnWays::ReturnWays(const ElfFile& elf, const SymbolTable& symbols, bool meets_exceptions)
+    : elf_(elf),
+      symbols_(symbols),
+      meets_exceptions_(meets_exceptions),
+      is_go_(elf.is_go()),
+      is_ghc_(elf.is_ghc()) {
     constexpr std::array<std::string_view, 3> kGhcRuntime = {"stg_ap_0_fast", "hs_main",
                                                              "stg_upd_frame_info"};
     const FunctionSymbol* go_main = nullptr;
@@ -101,6 +109,9 @@ ReturnWays::ReturnWays(const ElfFile& elf, const SymbolTable& symbols)
         is_go_ && go_main != nullptr && offset_behind_stack_check(code_of(*go_main)).has_value();
     throws_ = !is_go_ && can_throw(elf);
     switches_stacks_ = !is_go_ && can_switch_stacks(elf, symbols);
+    const auto dynamic = elf.dynamic();
+    is_c_library_ = dynamic && (dynamic->soname.starts_with("libc.so.") ||
+                                dynamic->soname.starts_with("libpthread.so."));
 }
 
 bool ReturnWays::is_go_function(std::string_view name) const {
@@ -125,23 +136,48 @@ std::vector<std::byte> ReturnWays::code_of(const FunctionSymbol& function) const
     return code ? std::move(*code) : std::vector<std::byte>{};
 }
 
+const FunctionSymbol* ReturnWays::function_at(uint64_t vaddr) const {
+    const auto found =
+        std::ranges::lower_bound(symbols_.functions(), vaddr, {}, &FunctionSymbol::vaddr);
+    return found == symbols_.functions().end() || found->vaddr != vaddr ? nullptr : &*found;
+}
+
+const FunctionSymbol* ReturnWays::cold_part_of(const FunctionSymbol& function) const {
+    // It is called after one of the function's names; an address alone has none.
+    const auto& functions = symbols_.functions();
+    auto name = std::ranges::lower_bound(functions, function.vaddr, {}, &FunctionSymbol::vaddr);
+    for (; name != functions.end() && name->vaddr == function.vaddr; ++name) {
+        const auto cold = cold_parts_.find(fmt::format("{}{}", name->name, kCold));
+        if (cold != cold_parts_.end()) return cold->second;
+    }
+    return nullptr;
+}
+
+bool ReturnWays::is_entry(uint64_t vaddr) const {
+    constexpr std::array<std::string_view, 3> kStubs = {".plt", ".plt.sec", ".plt.got"};
+    const bool is_stub = std::ranges::any_of(kStubs, [&](std::string_view name) {
+        const auto* section = elf_.section(name);
+        return section != nullptr && vaddr >= section->vaddr &&
+               vaddr - section->vaddr < section->bytes;
+    });
+    if (is_stub) return true;
+    const auto* function = function_at(vaddr);
+    return function != nullptr && !function->name.ends_with(kCold);
+}
+
 FunctionCode ReturnWays::read(const FunctionSymbol& function) const {
     const auto code = code_of(function);
-    if (code.empty()) return {{}, true, "has a symbol without a size", {}};
+    FunctionCode nothing;
+    nothing.has_call = true;
+    nothing.obstacle = "has a symbol without a size";
+    if (code.empty()) return nothing;
     std::vector<CodePart> parts{{function.vaddr, code}};
     std::vector<std::byte> cold_code;
-    const auto cold = cold_parts_.find(fmt::format("{}{}", function.name, kCold));
-    if (cold != cold_parts_.end() && cold->second != nullptr) {
-        cold_code = code_of(*cold->second);
-        parts.push_back({cold->second->vaddr, cold_code});
+    if (const auto* cold = cold_part_of(function)) {
+        cold_code = code_of(*cold);
+        parts.push_back({cold->vaddr, cold_code});
     }
-    auto read = read_function_code(parts, is_go_);
-    for (uint64_t& address : read.returns) {
-        const auto offset = elf_.file_offset_of(address);
-        if (!offset) return {{}, true, "has code outside of the file", {}};
-        address = *offset;
-    }
-    return read;
+    return read_function_code(parts, is_go_, [this](uint64_t vaddr) { return is_entry(vaddr); });
 }
 
 bool ReturnWays::is_haskell_code(std::string_view name) const {
@@ -169,22 +205,42 @@ std::string ReturnWays::harm_of_language(const FunctionSymbol& function) const {
     return "a Go program's assembly or C code: return probes crash Go programs";
 }
 
-ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
-    ReturnWay way;
-    way.harm = harm_of_language(function);
-    if (!way.harm.empty()) return way;
-    if (!is_go_ && !throws_ && !switches_stacks_) {
-        way.may_be_unwound = elf_.has_cxx_exceptions();
-        return way;
+bool ReturnWays::add_exits(const FunctionCode& code, bool follows_tails, ReturnWay& way) const {
+    // A chain of wrappers is short; what is called by many is dear to follow.
+    constexpr size_t kFollowedMax = 4;
+    std::vector<FunctionCode> open{code};
+    std::set<uint64_t> followed;
+    bool is_all_in_file = true;
+    const auto add = [&](std::vector<uint64_t>& sites, uint64_t vaddr) {
+        const auto offset = elf_.file_offset_of(vaddr);
+        if (offset) sites.push_back(*offset);
+        is_all_in_file = is_all_in_file && offset.has_value();
+    };
+    // Ends: each function is followed once.
+    while (!open.empty()) {
+        const FunctionCode one = std::move(open.back());
+        open.pop_back();
+        for (const uint64_t vaddr : one.returns) add(way.sites, vaddr);
+        for (const TailJump& jump : one.tail_jumps) {
+            const auto* next = jump.to && follows_tails ? function_at(*jump.to) : nullptr;
+            const bool is_known = next != nullptr && followed.count(next->vaddr) != 0;
+            if (is_known) continue;
+            auto next_code = next != nullptr && followed.size() < kFollowedMax
+                                 ? std::optional(read(*next))
+                                 : std::nullopt;
+            if (!next_code || !next_code->obstacle.empty()) {
+                add(way.tail_sites, jump.from);
+                continue;
+            }
+            followed.insert(next->vaddr);
+            way.is_shared = true;
+            open.push_back(std::move(*next_code));
+        }
     }
-    auto code = read(function);
-    // Where nothing is called nothing can be thrown: the kernel's way is cheaper.
-    if (code.obstacle.empty() && !is_go_ && !code.has_call) return way;
-    if (code.obstacle.empty() && code.returns.empty()) code.obstacle = "has no ret instruction";
-    if (code.obstacle.empty()) {
-        way.sites = std::move(code.returns);
-        return way;
-    }
+    return is_all_in_file;
+}
+
+std::string ReturnWays::obstacle_text(const FunctionCode& code) const {
     std::string_view reason = "a return probe crashes Go programs";
     if (!is_go_) {
         reason = throws_ ? "an exception that passes through a return probe ends the program "
@@ -192,9 +248,39 @@ ReturnWay ReturnWays::find(const FunctionSymbol& function) const {
                          : "the file switches between stacks (swapcontext), among which return "
                            "probes mix up the callers";
     }
-    way.harm = fmt::format("{}; its ret instructions cannot stand in for it: the function {}",
-                           reason, code.obstacle);
-    way.detail = std::move(code.obstacle_place);
+    return fmt::format("{}; its ret instructions cannot stand in for it: the function {}", reason,
+                       code.obstacle);
+}
+
+ReturnWay ReturnWays::find(const FunctionSymbol& function, bool follows_tails) const {
+    ReturnWay way;
+    way.harm = harm_of_language(function);
+    if (!way.harm.empty()) return way;
+    const bool is_harmed = is_go_ || throws_ || switches_stacks_;
+    // Without an entry in the unwind tables nothing passes through it anyway.
+    const bool may_pass = !is_harmed && meets_exceptions_ &&
+                          !(is_c_library_ && is_never_unwound(function.name)) &&
+                          frame_range_at(elf_, function.vaddr).has_value();
+    if (!is_harmed && !may_pass) return way;
+    auto code = read(function);
+    const bool is_leaf = !code.has_call && code.tail_jumps.empty();
+    // Where nothing is called nothing can be thrown: the kernel's way is cheaper.
+    if (code.obstacle.empty() && !is_go_ && is_leaf) return way;
+    if (code.obstacle.empty() && code.returns.empty() && code.tail_jumps.empty()) {
+        code.obstacle = "has no ret instruction";
+    }
+    if (code.obstacle.empty()) {
+        if (add_exits(code, follows_tails && !is_go_, way)) return way;
+        code.obstacle = "has code outside of the file";
+    }
+    way = {};
+    if (is_harmed) {
+        way.harm = obstacle_text(code);
+        way.detail = std::move(code.obstacle_place);
+    } else if (code.has_call || !code.tail_jumps.empty()) {
+        way.may_be_unwound = true;
+        way.unwound_detail = fmt::format("{} {}", code.obstacle, code.obstacle_place);
+    }
     return way;
 }
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <dirent.h>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -55,12 +56,19 @@ std::string_view base_name(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-void TargetFiles::add_file(const TargetFile& file) {
+void TargetFiles::add_file(const TargetFile& file, pid_t pid) {
     if (files_.size() >= kFilesMax || file.shown_path.starts_with(kDebugFolder)) return;
     const auto identity = identity_of(file.open_path);
-    if (!identity || !known_.insert(*identity).second) return;
-    files_.push_back(file);
-    identities_.push_back(*identity);
+    if (!identity) return;
+    const auto [known, is_new] = known_.try_emplace(*identity, files_.size());
+    if (is_new) {
+        files_.push_back(file);
+        identities_.push_back(*identity);
+        runners_.emplace_back();
+    }
+    // Of one process the files come together.
+    std::vector<pid_t>& runners = runners_[known->second];
+    if (pid != 0 && (runners.empty() || runners.back() != pid)) runners.push_back(pid);
 }
 
 void TargetFiles::merge(const TargetFiles& other) {
@@ -87,7 +95,7 @@ Result<TargetFiles> TargetFiles::of_processes(std::span<const pid_t> pids) {
             }
             continue;
         }
-        for (const auto& file : *files) result.add_file({file.open_path, file.shown_path});
+        for (const auto& file : *files) result.add_file({file.open_path, file.shown_path}, pid);
         result.roots_.push_back(fmt::format("/proc/{}/root", pid));
     }
     result.subject_ = pids.size() == 1 ? fmt::format("process {}", pids[0])
@@ -115,7 +123,7 @@ Result<TargetFiles> TargetFiles::of_system() {
             // Any of these processes may be gone when the probes are attached, and its /proc
             // folder with it: the plain path is better where it leads to the same file.
             const bool is_plain = identity_of(file.shown_path) == file.identity;
-            result.add_file({is_plain ? file.shown_path : file.open_path, file.shown_path});
+            result.add_file({is_plain ? file.shown_path : file.open_path, file.shown_path}, pid);
         }
     }
     result.subject_ = "every process";
@@ -139,6 +147,22 @@ std::vector<TargetFile> TargetFiles::find(std::string_view path) const {
     if (!found.empty()) return found;
     for (const auto& file : files_) {
         if (is_version_of(path, base_name(file.shown_path))) found.push_back(file);
+    }
+    if (found.empty()) found = find_other_name(path);
+    return found;
+}
+
+std::vector<TargetFile> TargetFiles::find_other_name(std::string_view name) const {
+    std::vector<TargetFile> found;
+    auto roots = roots_;
+    roots.emplace_back();
+    for (size_t i = 0; i < files_.size(); ++i) {
+        const std::string_view path = files_[i].shown_path;
+        const auto folder = path.substr(0, path.size() - base_name(path).size());
+        const bool is_named = std::ranges::any_of(roots, [&](const std::string& root) {
+            return identity_of(fmt::format("{}{}{}", root, folder, name)) == identities_[i];
+        });
+        if (is_named) found.push_back(files_[i]);
     }
     return found;
 }

@@ -47,6 +47,32 @@ int create_link(const LinkCreateUprobeMulti& attributes) {
     return static_cast<int>(syscall(__NR_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes)));
 }
 
+bool takes_links_of(int attach_type) {
+    // A program of the right attach type, linked at no place at all: a kernel that knows
+    // the type reads the request and answers EINVAL to the empty list or EBADF to the path; one
+    // that does not cannot even load the program.
+    const bpf_insn program[] = {
+        {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+        {.code = BPF_JMP | BPF_EXIT},
+    };
+    bpf_prog_load_opts options{};
+    options.sz = sizeof(options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+    const UniqueFd loaded(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tr_try_multi", "GPL", program,
+                                        std::size(program), &options));
+    if (!loaded.valid()) return false;
+    // The root folder is no regular file: EBADF, after every other check has passed.
+    const uint64_t offset = 0;
+    LinkCreateUprobeMulti attributes{};
+    attributes.prog_fd = static_cast<uint32_t>(loaded.get());
+    attributes.attach_type = static_cast<uint32_t>(attach_type);
+    attributes.path = address_of("/");
+    attributes.offsets = address_of(&offset);
+    attributes.count = 1;
+    const UniqueFd link(create_link(attributes));
+    return !link.valid() && errno == EBADF;
+}
+
 class MultiLink : public UprobeLink {
 public:
     explicit MultiLink(UniqueFd link) : link_(std::move(link)) {}
@@ -117,7 +143,7 @@ Result<std::unique_ptr<UprobeLink>> attach_uprobe_multi(int program_fd,
     }
     LinkCreateUprobeMulti attributes{};
     attributes.prog_fd = static_cast<uint32_t>(program_fd);
-    attributes.attach_type = kUprobeMultiAttachType;
+    attributes.attach_type = request.is_session ? kUprobeSessionAttachType : kUprobeMultiAttachType;
     attributes.path = address_of(request.path.c_str());
     attributes.offsets = address_of(offsets.data());
     attributes.ref_ctr_offsets = address_of(semaphores.data());
@@ -149,29 +175,11 @@ Result<std::unique_ptr<UprobeLink>> attach_uprobe_each(const bpf_program* progra
 }
 
 bool has_uprobe_multi() {
-    // A program of the right attach type, linked at no place at all: a kernel that knows
-    // uprobe_multi reads the request and answers EINVAL to the empty list or EBADF to the path; one
-    // that does not cannot even load the program.
-    const bpf_insn program[] = {
-        {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-        {.code = BPF_JMP | BPF_EXIT},
-    };
-    bpf_prog_load_opts options{};
-    options.sz = sizeof(options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(kUprobeMultiAttachType);
-    const UniqueFd loaded(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tr_try_multi", "GPL", program,
-                                        std::size(program), &options));
-    if (!loaded.valid()) return false;
-    // The root folder is no regular file: EBADF, after every other check has passed.
-    const uint64_t offset = 0;
-    LinkCreateUprobeMulti attributes{};
-    attributes.prog_fd = static_cast<uint32_t>(loaded.get());
-    attributes.attach_type = kUprobeMultiAttachType;
-    attributes.path = address_of("/");
-    attributes.offsets = address_of(&offset);
-    attributes.count = 1;
-    const UniqueFd link(create_link(attributes));
-    return !link.valid() && errno == EBADF;
+    return takes_links_of(kUprobeMultiAttachType);
+}
+
+bool has_uprobe_session() {
+    return takes_links_of(kUprobeSessionAttachType);
 }
 
 }  // namespace tracer

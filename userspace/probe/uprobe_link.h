@@ -25,6 +25,9 @@ struct UprobePlace {
 struct UprobeRequest {
     std::string path;  // as the kernel shall open it
     bool at_return = false;
+    // At the entry and at the return of the same call; what the program returns at the entry
+    // decides whether there is a return (0) or none (1). uprobe_multi only.
+    bool is_session = false;
     uint32_t pid = 0;  // only this process runs the program; 0: every process
     std::vector<UprobePlace> places;
 };
@@ -37,7 +40,7 @@ public:
 };
 
 // One kernel uprobe_multi link (6.6 and later). The program must have been loaded with
-// kUprobeMultiAttachType as its expected attach type.
+// kUprobeMultiAttachType, or for a session kUprobeSessionAttachType, as its expected attach type.
 [[nodiscard]] Result<std::unique_ptr<UprobeLink>> attach_uprobe_multi(int program_fd,
                                                                       const UprobeRequest& request);
 
@@ -45,10 +48,13 @@ public:
 [[nodiscard]] Result<std::unique_ptr<UprobeLink>> attach_uprobe_each(const bpf_program* program,
                                                                      const UprobeRequest& request);
 
-// BPF_TRACE_UPROBE_MULTI, which the headers of libbpf 1.1 do not have.
+// BPF_TRACE_UPROBE_MULTI and BPF_TRACE_UPROBE_SESSION, which the headers of libbpf 1.1 do not have.
 inline constexpr int kUprobeMultiAttachType = 48;
+inline constexpr int kUprobeSessionAttachType = 57;
 
-// Whether this kernel takes uprobe_multi links, found by trying.
+// Whether this kernel takes uprobe_multi links (6.6), and those of sessions (6.13), found by
+// trying.
 [[nodiscard]] bool has_uprobe_multi();
+[[nodiscard]] bool has_uprobe_session();
 
 }  // namespace tracer

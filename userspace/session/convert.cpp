@@ -80,6 +80,7 @@ RecordingResult Conversion::finish(const Result<CaptureSummary>& read) {
     Summary& summary = result.summary;
     const OutputFacts facts = output_->facts();
     summary.bytes = output_->bytes();
+    if (!closed) count_unwritten(summary, output_->bytes_written());
     summary.seconds = static_cast<double>(facts.last_ns - facts.first_ns) / 1e9;
     summary.ended_by = read ? "input-end" : "input-malformed";
     summary.format = format_.name;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The discovery thread: new mapping -> a file not looked at yet -> its probes compiled -> their
-// definitions queued for the output -> attached -> an event in the trace that says so, and how long
-// it took. Relies on the watch being opened before the files at the start were collected: what was
-// mapped between is in its ring. Started and stopped by recording.cpp.
+// The discovery thread: new mapping -> a file not looked at yet -> its probes, those that were
+// named and those of its packs, compiled -> their definitions queued for the output -> attached ->
+// an event in the trace that says so, and how long it took. Relies on the watch being opened before
+// the files at the start were collected: what was mapped between is in its ring. Started and
+// stopped by recording.cpp.
 //
 // The kernel tells of every process; those that are not recorded cost a look at a bitmap.
 #include "session/discovery.h"
 
+#include "packs/pack_refusals.h"
 #include "session/clock.h"
+#include "session/real_time.h"
+#include "session/targets.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <span>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -33,14 +34,14 @@ namespace {
 constexpr size_t kArmedSlots = 3;
 constexpr size_t kPathBytesMax = 1024;
 constexpr size_t kWarningsMax = 50;
+constexpr size_t kPackedFilesMax = 1000;
 
 // Each of its probes was looked up where its path leads; the others only in what was mapped.
 bool names_its_files(const EventSpec& event) {
     const auto is_named = [](const ProbeSpec& spec) {
         return spec.path.find('/') != std::string::npos;
     };
-    return is_named(event.begin) && (!event.end || is_named(*event.end)) &&
-           std::ranges::all_of(event.until, is_named);
+    return event.all(is_named);
 }
 
 std::vector<std::byte> armed_record(const NewMapping& cause,
@@ -107,7 +108,7 @@ Discovery::Discovery(KernelRecorder& recorder,
       options_(std::move(options)),
       points_(options_.plan.points),
       next_probe_id_(options_.plan.first_probe_id +
-                     static_cast<uint32_t>(options_.plan.programs.size())),
+                     static_cast<uint32_t>(options_.plan.probes.size())),
       programs_left_(options_.programs_max) {
     std::erase_if(options_.events, [](const EventSpec& event) {
         return !event.is_pair() && event.begin.kind == ProbeKind::tracepoint;
@@ -138,12 +139,9 @@ void Discovery::stop() {
 
 void Discovery::run() {
     pthread_setname_np(pthread_self(), "tracer-discover");
-    if (options_.real_time) {
-        // Like the drain, or a loaded machine has run the new program before it is armed. Refused:
-        // the delays in the trace tell.
-        const sched_param parameter{.sched_priority = 1};
-        pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
-    }
+    // Like the drain, or a loaded machine has run the new program before it is armed. Refused: the
+    // delays in the trace tell.
+    if (options_.real_time) static_cast<void>(take_real_time_priority());
     while (!stop_.load(std::memory_order_acquire)) {
         look_at_news();
         // A negative number is passed over.
@@ -207,6 +205,7 @@ bool Discovery::is_of_interest(uint32_t pid) const {
 }
 
 void Discovery::look_at(const NewMapping& mapping) {
+    if (options_.on_program) options_.on_program(mapping.pid);
     const auto [position, is_new] = seen_inodes_.emplace(mapping.device_major, mapping.device_minor,
                                                          mapping.inode, mapping.generation);
     if (!is_new) return;
@@ -220,34 +219,61 @@ void Discovery::look_at(const NewMapping& mapping) {
 }
 
 void Discovery::look_at_all() {
-    std::error_code error;
-    for (auto entry = std::filesystem::directory_iterator("/proc", error);
-         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        uint32_t pid = 0;
-        const auto [end, parse_error] =
-            std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (parse_error != std::errc() || end != name.data() + name.size()) continue;
+    for (const uint32_t pid : list_processes()) {
         if (is_of_interest(pid)) look_at_process(pid);
         if (stop_.load(std::memory_order_acquire)) return;
     }
 }
 
 void Discovery::take_file(LateFile file, const NewMapping& cause) {
-    if (!options_.seen.add(file.stamp)) return;
-    const bool is_named = !options_.named.add(file.stamp);
-    auto addition = compile_late_file(is_named ? unnamed_events_ : options_.events, file,
-                                      next_probe_id_, points_);
-    if (!addition) {
-        warn(std::move(addition).error().within(file.file.shown_path).what);
-        return;
+    AttachPlan addition;
+    if (!options_.events.empty() && options_.seen.add(file.stamp)) {
+        addition = compile_events_for(file);
+        if (!addition.files.empty()) note_matches(addition);
     }
-    for (std::string& text : addition->warnings) warn(std::move(text));
-    if (addition->files.empty()) return;
-    arm(*addition, file, cause);
+    addition.first_probe_id = next_probe_id_;
+    const size_t known = packed_.size();
+    if (options_.packs != nullptr && options_.packed.add(file.stamp)) {
+        add_packs(file, cause, addition);
+    }
+    if (addition.files.empty()) return;
+    const size_t refused = recorder_.refused().size();
+    const bool is_armed = arm(addition, file, cause);
+    note_refused_places(std::span(packed_).subspan(known), addition,
+                        std::span(recorder_.refused()).subspan(refused));
+    if (is_armed) return;
+    for (PackedFile& packed : std::span(packed_).subspan(known)) {
+        for (PackedProbe& probe : packed.probes) {
+            if (!probe.is_armed()) continue;
+            probe.status = PackedStatus::refused;
+            probe.reason = "could not be attached when the file came; the warnings say why";
+        }
+    }
 }
 
-void Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause) {
+AttachPlan Discovery::compile_events_for(const LateFile& file) {
+    const bool is_named = !options_.named.add(file.stamp);
+    auto addition = compile_late_file(is_named ? unnamed_events_ : options_.events, file,
+                                      next_probe_id_, points_, options_.compile);
+    if (!addition) {
+        warn(std::move(addition).error().within(file.file.shown_path).what);
+        return {};
+    }
+    for (std::string& text : addition->warnings) warn(std::move(text));
+    return std::move(*addition);
+}
+
+void Discovery::add_packs(const LateFile& file, const NewMapping& cause, AttachPlan& addition) {
+    const PackSubject subject{
+        .file = file, .is_executable = is_program_of(cause.pid, file.stamp), .pids = {cause.pid}};
+    PackAddition added = options_.packs->add(subject, addition, points_);
+    for (std::string& text : added.warnings) warn(std::move(text));
+    for (PackedFile& packed : added.files) {
+        if (packed_.size() < kPackedFilesMax) packed_.push_back(std::move(packed));
+    }
+}
+
+bool Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause) {
     const auto programs = static_cast<uint32_t>(addition.programs.size());
     if (programs > programs_left_) {
         ++counts_.files_left_out;
@@ -256,7 +282,7 @@ void Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewM
                         "armed late are used; name fewer with a narrower pattern",
                         file.file.shown_path, programs, options_.programs_max - programs_left_,
                         options_.programs_max));
-        return;
+        return false;
     }
     // Given out now, whatever comes of it: the output knows them from here on.
     programs_left_ -= programs;
@@ -264,11 +290,10 @@ void Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewM
     queue_.add(addition.points, addition.probes);
     points_.insert(points_.end(), addition.points.begin(), addition.points.end());
     probes_.insert(probes_.end(), addition.probes.begin(), addition.probes.end());
-    note_matches(addition);
     if (const Status attached = recorder_.attach_late(addition); !attached) {
         ++counts_.files_left_out;
         warn(attached.error().what);
-        return;
+        return false;
     }
     size_t sites = 0;
     for (const AttachFile& part : addition.files) sites += part.sites.size();
@@ -276,6 +301,7 @@ void Discovery::arm(const AttachPlan& addition, const LateFile& file, const NewM
     counts_.files += 1;
     counts_.sites += sites;
     tell(file, cause, sites, now_ns);
+    return true;
 }
 
 void Discovery::tell(const LateFile& file,
@@ -290,7 +316,7 @@ void Discovery::tell(const LateFile& file,
 
 void Discovery::note_matches(const AttachPlan& addition) {
     if (waiting_.empty()) return;
-    // The addition's waiting ones are those that this file lacks.
+    // Compiled are all events; the addition's waiting ones are those that this file lacks.
     std::erase_if(waiting_, [&](const std::string& text) {
         return std::ranges::none_of(addition.waiting,
                                     [&](const WaitingProbe& probe) { return probe.spec == text; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "packs/pack_plan.h"
 #include "probe/kernel_recorder.h"
 #include "probe/late_files.h"
 #include "probe/mapping_watch.h"
@@ -11,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,15 +23,21 @@
 namespace tracer {
 
 struct DiscoveryOptions {
-    std::vector<EventSpec> events;    // tracepoints are no matter of files: left out
-    AttachPlan plan;                  // what is attached at the start; its ids and points go on
-    SeenFiles seen;                   // looked at already, for every event
-    SeenFiles named;                  // looked at for the events that name their path
-    std::vector<uint32_t> processes;  // recorded in part: of single threads
+    std::vector<EventSpec> events;       // tracepoints are no matter of files: left out
+    CompileOptions compile;              // as at the start
+    AttachPlan plan;                     // what is attached at the start; its ids and points go on
+    SeenFiles seen;                      // looked at already, for every event
+    SeenFiles named;                     // looked at for the events that name their path
+    const PackPlanner* packs = nullptr;  // whose probes are armed in what comes; null: none
+    SeenFiles packed;                    // looked at for packs
+    std::vector<uint32_t> processes;     // recorded in part: of single threads
     Selection selection;
     uint32_t own_pid = 0;
     uint32_t programs_max = 0;  // that may still be attached
     bool real_time = false;
+    // A recorded process runs a file that it did not run before; on the discovery's thread. Empty:
+    // nobody asks.
+    std::function<void(uint32_t)> on_program;
 };
 
 // The point of the event "probes armed"; add it to the plan before a recording that discovers.
@@ -58,6 +66,8 @@ public:
     [[nodiscard]] const LateCounts& counts() const { return counts_; }
     [[nodiscard]] const std::vector<ProbeDefinition>& probes() const { return probes_; }
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    // What was recognised in files that came.
+    [[nodiscard]] const std::vector<PackedFile>& packed() const { return packed_; }
     // Events "probes armed" that were queued.
     [[nodiscard]] uint64_t records() const { return records_; }
 
@@ -71,7 +81,11 @@ private:
     // At what every recorded process runs: after a loss.
     void look_at_all();
     void take_file(LateFile file, const NewMapping& cause);
-    void arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause);
+    // What is asked for by name, then what packs have for it, as one addition.
+    [[nodiscard]] AttachPlan compile_events_for(const LateFile& file);
+    void add_packs(const LateFile& file, const NewMapping& cause, AttachPlan& addition);
+    // False: none of it is.
+    bool arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause);
     void tell(const LateFile& file, const NewMapping& cause, uint64_t sites, uint64_t now_ns);
     [[nodiscard]] bool is_of_interest(uint32_t pid) const;
     void note_matches(const AttachPlan& addition);
@@ -96,6 +110,7 @@ private:
     std::set<std::string> waiting_;  // texts of specs that no file had so far
     LateCounts counts_;
     std::vector<std::string> warnings_;
+    std::vector<PackedFile> packed_;
     uint64_t records_ = 0;
 };
 

@@ -7,12 +7,12 @@
 #include "session/drain_thread.h"
 
 #include "session/clock.h"
+#include "session/real_time.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <pthread.h>
-#include <sched.h>
 #include <span>
 #include <unistd.h>
 
@@ -27,9 +27,8 @@ constexpr uint64_t kSlicesMax = 64;
 // The thread's CPU clock is a system call, dearer than the slice of a quiet machine.
 constexpr uint64_t kShareEveryNs = 1'000'000;
 
-std::string take_real_time_priority() {
-    const sched_param parameter{.sched_priority = 1};
-    const int error = pthread_setschedparam(pthread_self(), SCHED_RR, &parameter);
+std::string real_time_warning() {
+    const int error = take_real_time_priority();
     if (error == 0) return {};
     return fmt::format(
         "no real-time priority for draining ({}): a saturated machine may lose events",
@@ -48,13 +47,16 @@ DrainThread::DrainThread(KernelRecorder& recorder,
                          Merger& merger,
                          Output& output,
                          LateQueue& late,
+                         RingReader& rings,
                          const DrainOptions& options)
     : recorder_(recorder),
       merger_(merger),
       output_(output),
       late_(late),
+      rings_(rings),
       options_(options),
-      limiter_(options.share_percent) {}
+      limiter_(options.share_percent),
+      limit_(output, options.output_bytes_max) {}
 
 void DrainThread::start(int wake_fd) {
     wake_fd_ = wake_fd;
@@ -76,15 +78,18 @@ std::optional<EndCause> DrainThread::raised() const {
 
 void DrainThread::run() {
     pthread_setname_np(pthread_self(), "tracer-drain");
-    if (options_.real_time) priority_warning_ = take_real_time_priority();
+    if (options_.real_time) priority_warning_ = real_time_warning();
     drained_to_ns_ = boottime_ns();
     last_flush_ns_ = last_clock_ns_ = drained_to_ns_;
     const uint64_t slack_ns = static_cast<uint64_t>(options_.slack.count());
     bool is_behind = false;
     while (!stop_.load(std::memory_order_acquire)) {
-        recorder_.wait(is_behind ? std::chrono::milliseconds(0) : options_.wait);
+        recorder_.wait(is_behind ? std::chrono::milliseconds(0) : rings_.wait(options_.wait));
         const uint64_t now_ns = boottime_ns();
         const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
+        // After the clock, however long it is held up: all that programs wrote up to the watermark
+        // goes out in its place, and before their processes' ends.
+        rings_.poll();
         // In this order: whoever adds a probe tells us before it can be hit, so no record up to
         // the watermark is of a probe that we do not know.
         take_late();
@@ -98,14 +103,16 @@ void DrainThread::run() {
 bool DrainThread::drain_to_empty(const std::function<bool()>& give_up) {
     TR_CHECK(!thread_.joinable());
     take_late();
+    rings_.poll();
     for (const uint64_t now_ns = boottime_ns(); drained_to_ns_ < now_ns;) {
         drained_to_ns_ = std::min(drained_to_ns_ + kSliceNsMin, now_ns);
         if (!due_.empty()) drained_to_ns_ = std::min(drained_to_ns_, due_.front().time_ns);
-        merger_.drain(drained_to_ns_, output_.handler());
+        drain_slice(drained_to_ns_);
         write_due();
         if (give_up()) return false;
     }
-    merger_.drain(UINT64_MAX, output_.handler());
+    rings_.finish();
+    drain_slice(UINT64_MAX);
     return true;
 }
 
@@ -118,11 +125,22 @@ void DrainThread::drain_up_to(uint64_t watermark_ns) {
     while (drained_to_ns_ < watermark_ns && !stop_.load(std::memory_order_acquire)) {
         uint64_t end_ns = std::min(drained_to_ns_ + slice_ns, watermark_ns);
         if (!due_.empty()) end_ns = std::min(end_ns, due_.front().time_ns);
-        merger_.drain(end_ns, output_.handler());
+        drain_slice(end_ns);
         drained_to_ns_ = end_ns;
         write_due();
         if (pause_if_over_share()) break;
     }
+}
+
+void DrainThread::drain_slice(uint64_t end_ns) {
+    if (rings_.is_empty()) {
+        merger_.drain(end_ns, limit_.handler());
+        return;
+    }
+    rings_.write_definitions(limit_.handler());
+    BatchMerge merge(rings_.events(), limit_.handler());
+    merger_.drain(end_ns, merge);
+    rings_.events().write_up_to(end_ns, limit_.handler());
 }
 
 void DrainThread::read_clocks_if_due() {
@@ -159,7 +177,7 @@ void DrainThread::write_due() {
         std::vector<std::byte>& bytes = due_.front().bytes;
         std::memcpy(bytes.data() + offsetof(tr_record_header, time_ns), &due_.front().time_ns,
                     sizeof(uint64_t));
-        output_.handler().on_record(bytes);
+        limit_.handler().on_record(bytes);
         due_.pop_front();
     }
 }
@@ -171,9 +189,7 @@ void DrainThread::watch_output() {
         output_.flush();
     }
     if (!output_.health()) raise(EndCause::output_failed);
-    if (options_.output_bytes_max != 0 && output_.bytes() >= options_.output_bytes_max) {
-        raise(EndCause::max_size);
-    }
+    if (limit_.is_reached()) raise(EndCause::max_size);
 }
 
 void DrainThread::publish() {

@@ -6,7 +6,10 @@
 #include "session/end_watch.h"
 #include "session/late_queue.h"
 #include "session/output.h"
+#include "session/record_batch.h"
+#include "session/ring_reader.h"
 #include "session/share_limiter.h"
+#include "session/size_limit.h"
 
 #include <atomic>
 #include <chrono>
@@ -22,7 +25,7 @@ namespace tracer {
 struct DrainOptions {
     bool real_time = true;          // SCHED_RR 1, where the system allows it
     uint32_t share_percent = 50;    // of one CPU, over any 100 ms
-    uint64_t output_bytes_max = 0;  // 0: no limit
+    uint64_t output_bytes_max = 0;  // what comes after is left out and counted; 0: no limit
     // How long a program may take between reading the clock and handing over its record.
     std::chrono::nanoseconds slack = std::chrono::milliseconds(1);
     // The kernel side wakes the thread earlier when a ring is a quarter full. A turn costs some
@@ -43,11 +46,12 @@ struct DrainProgress {
 // stop() the recorder's consuming side, the merger and the output belong to its thread.
 class DrainThread {
 public:
-    // Borrows all four. `late`: what others may hand over at any time.
+    // Borrows all five. `late`: what others may hand over at any time; `rings`: of programs.
     DrainThread(KernelRecorder& recorder,
                 Merger& merger,
                 Output& output,
                 LateQueue& late,
+                RingReader& rings,
                 const DrainOptions& options);
     ~DrainThread() { stop(); }
     DrainThread(const DrainThread&) = delete;
@@ -68,6 +72,8 @@ public:
     [[nodiscard]] std::optional<EndCause> raised() const;
     // Why the thread runs at an ordinary priority though asked otherwise; after stop().
     [[nodiscard]] const std::string& priority_warning() const { return priority_warning_; }
+    // What stands before the output, for what is left to hand over after drain_to_empty().
+    [[nodiscard]] SizeLimit& limit() { return limit_; }
     // What the output said when it refused definitions that came late; after drain_to_empty().
     [[nodiscard]] const std::string& late_error() const { return late_error_; }
 
@@ -78,6 +84,8 @@ private:
     void drain_up_to(uint64_t watermark_ns);
     void read_clocks_if_due();
     void take_late();
+    // The kernel's records up to that time, and those of programs' rings among them.
+    void drain_slice(uint64_t end_ns);
     // Hands our own records that are due to the output.
     void write_due();
     void watch_output();
@@ -90,8 +98,10 @@ private:
     Merger& merger_;
     Output& output_;
     LateQueue& late_;
+    RingReader& rings_;
     const DrainOptions options_;
     ShareLimiter limiter_;
+    SizeLimit limit_;
     int wake_fd_ = -1;
     std::thread thread_;
     std::atomic<bool> stop_ = false;

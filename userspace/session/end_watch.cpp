@@ -40,6 +40,19 @@ Status set_timer(int fd, std::chrono::nanoseconds first, std::chrono::nanosecond
     return {};
 }
 
+// A hangup that is ignored already (nohup) is to stay so. An interrupt is not left out: scripts
+// start commands with & and SIGINT ignored, and then end them by it.
+sigset_t ending_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGINT, SIGTERM, SIGQUIT}) sigaddset(&set, number);
+    struct sigaction hangup {};
+    if (sigaction(SIGHUP, nullptr, &hangup) != 0 || hangup.sa_handler != SIG_IGN) {
+        sigaddset(&set, SIGHUP);
+    }
+    return set;
+}
+
 // Empties a timerfd or an eventfd.
 void drain_counter(int fd) {
     uint64_t count = 0;
@@ -66,9 +79,7 @@ const char* end_cause_text(EndCause cause) {
 }
 
 Result<EndWatch> EndWatch::make() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, number);
+    const sigset_t set = ending_signals();
     if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
         return fail_errno(ErrorCode::internal, error, "block signals");
     }
@@ -134,6 +145,15 @@ void EndWatch::pause(std::chrono::milliseconds time) {
     pollfd signals{signals_.get(), POLLIN, 0};
     // An early end only makes the pause shorter.
     if (poll(&signals, 1, static_cast<int>(time.count())) > 0) return;
+}
+
+void EndWatch::let_signals_kill() {
+    const sigset_t set = ending_signals();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        // One that was ignored when we were started would end nothing.
+        if (sigismember(&set, number) == 1) std::signal(number, SIG_DFL);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 bool EndWatch::take_signal() {

@@ -28,8 +28,9 @@ enum class EndCause : uint8_t {
 class EndWatch {
 public:
     // Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT, ignores SIGPIPE (a closed reader is an error of
-    // the sink). The signals stay as they are when it is destroyed: the process is about to end,
-    // and one that comes late must not cut the last lines.
+    // the sink). SIGHUP is let be when it is ignored already (nohup). The signals stay as they are
+    // when it is destroyed: the process is about to end, and one that comes late must not cut the
+    // last lines.
     [[nodiscard]] static Result<EndWatch> make();
 
     // The recording ends when every task added has ended. A thread needs Linux 6.9 (PIDFD_THREAD);
@@ -52,6 +53,10 @@ public:
 
     // Takes the signals that have arrived; true if there was one since the last call (or wait).
     [[nodiscard]] bool take_signal();
+
+    // From now on those signals end the process by their default action, also the ones that were
+    // ignored when it was started.
+    static void let_signals_kill();
 
     // The last signal taken, 0: none.
     [[nodiscard]] int signal() const { return signal_; }

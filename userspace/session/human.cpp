@@ -40,8 +40,31 @@ std::string size_option(uint64_t bytes) {
     return std::to_string(bytes);
 }
 
+std::string printable(std::string_view text, bool is_one_line) {
+    std::string shown;
+    shown.reserve(text.size());
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const bool is_kept = byte == '\n' || byte == '\t';
+        // Those that terminals take for commands: C0, and C1 as UTF-8 writes it (ECMA-48, 5).
+        const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+        if (byte < 0x20 && (is_one_line || !is_kept)) {
+            shown += fmt::format("\\x{:02x}", byte);
+        } else if (byte == 0x7f) {
+            shown += "\\u007f";
+        } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+            shown += fmt::format("\\u00{:02x}", next);
+            ++i;
+        } else {
+            shown.push_back(text[i]);
+        }
+    }
+    return shown;
+}
+
 void put_text(FILE* stream, std::string_view text) {
-    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stream));
+    const std::string shown = printable(text, false);
+    static_cast<void>(std::fwrite(shown.data(), 1, shown.size(), stream));
 }
 
 }  // namespace tracer

@@ -35,12 +35,17 @@ public:
     }
     Status health() const override { return sink_->health(); }
     uint64_t bytes() const override { return sink_->bytes_committed(); }
+    uint64_t bytes_now() override {
+        writer_->flush();
+        return sink_->bytes_committed();
+    }
 
     Status finish(uint64_t now_ns, const KernelCounters&) override {
         decoder_->finish(now_ns);
         return writer_->close();
     }
     Status close() override { return sink_->close(); }
+    uint64_t bytes_written() const override { return sink_->bytes_written(); }
 
     OutputFacts facts() const override {
         return {.events = writer_->counters().events,
@@ -77,6 +82,10 @@ public:
     }
     Status health() const override { return sink_->health(); }
     uint64_t bytes() const override { return sink_->bytes_committed(); }
+    uint64_t bytes_now() override {
+        writer_.flush();
+        return sink_->bytes_committed();
+    }
 
     Status finish(uint64_t, const KernelCounters& counters) override {
         CaptureCounters stored;
@@ -90,6 +99,7 @@ public:
         return writer_.close();
     }
     Status close() override { return sink_->close(); }
+    uint64_t bytes_written() const override { return sink_->bytes_written(); }
 
     OutputFacts facts() const override {
         return {.events = writer_.records_written(),

@@ -39,11 +39,16 @@ public:
     virtual void flush() = 0;
     [[nodiscard]] virtual Status health() const = 0;
     [[nodiscard]] virtual uint64_t bytes() const = 0;
+    // As bytes(), but for some KiB of what is still on its way to the sink: hands over what is held
+    // back.
+    [[nodiscard]] virtual uint64_t bytes_now() = 0;
 
     // After the last record: closes what is open at `now_ns` and ends the format.
     [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
     // Then, once: everything to its destination.
     [[nodiscard]] virtual Status close() = 0;
+    // After close(): of bytes(), those that got there; all but after an error.
+    [[nodiscard]] virtual uint64_t bytes_written() const = 0;
 
     [[nodiscard]] virtual OutputFacts facts() const = 0;
     // Records of the probe that came through (built-in sources included).

@@ -21,6 +21,9 @@ public:
     [[nodiscard]] unsigned long long bytes_committed() const override {
         return sink_->bytes_committed();
     }
+    [[nodiscard]] unsigned long long bytes_written() const override {
+        return sink_->bytes_written();
+    }
 
 private:
     std::unique_ptr<ByteSink> sink_;

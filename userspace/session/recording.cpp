@@ -6,11 +6,11 @@
 // start() and come back with stop(). Called by the CLI; tests run it over a fake recorder.
 #include "session/recording.h"
 
+#include "packs/pack_refusals.h"
 #include "session/clock.h"
 
 #include <algorithm>
 #include <csignal>
-#include <pthread.h>
 #include <span>
 
 #include <fmt/format.h>
@@ -44,15 +44,6 @@ Status watch_targets(EndWatch& watch,
     return {};
 }
 
-// From here on a signal ends the process by its default action: closing the sink may wait for a
-// slow disk or a reader that stopped reading, and every record in it is whole.
-void let_signals_kill() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, number);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
 class Recording {
 public:
     Recording(KernelRecorder& recorder,
@@ -65,10 +56,14 @@ public:
           watch_(watch),
           child_(child),
           options_(options),
+          packs_(options.packs),
           merger_(recorder),
-          drain_(recorder, merger_, output, late_, options.drain) {
+          ring_watch_(rings_, options.rings),
+          drain_(recorder, merger_, output, late_, rings_, options.drain) {
         if (options.mappings != nullptr || !options.discovery.selection.is_empty()) {
-            discovery_.emplace(recorder, options.mappings, late_, options.discovery);
+            DiscoveryOptions discovery = options.discovery;
+            discovery.on_program = [this](uint32_t pid) { ring_watch_.expect(pid); };
+            discovery_.emplace(recorder, options.mappings, late_, std::move(discovery));
         }
         watch_.raise_by([this] { return drain_.raised(); });
     }
@@ -91,8 +86,11 @@ private:
     EndWatch& watch_;
     ChildProcess* child_;
     const RecordingOptions& options_;
+    std::vector<PackedFile> packs_;  // of the start, as they were attached
     Merger merger_;
     LateQueue late_;
+    RingReader rings_;
+    RingWatch ring_watch_;
     DrainThread drain_;
     std::optional<Discovery> discovery_;
     uint64_t armed_ns_ = 0;
@@ -120,16 +118,21 @@ Status Recording::begin() {
                                  !options_.discovery.selection.is_empty());
     }
     armed_ns_ = boottime_ns();
+    // Before the discovery has the recorder attach more.
+    note_refused_places(packs_, options_.discovery.plan, recorder_.refused());
+    if (child_ != nullptr) ring_watch_.add_process(child_->pid());
+    if (attached) ring_watch_.start();
     // Before the child runs: what it starts may bring probes at once.
     if (attached && discovery_) attached = discovery_->start();
     if (attached && child_ != nullptr) attached = child_->release();
     const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
     if (attached) attached = watch_.start_timers(options_.duration, tick);
     if (attached) {
-        if (options_.on_attached) options_.on_attached();
+        if (options_.on_attached) options_.on_attached(packs_);
         return {};
     }
     if (discovery_) discovery_->stop();
+    ring_watch_.stop();
     // The first error is the one to tell; detaching happens again when the recorder is destroyed.
     if (const Status detached = recorder_.detach(); !detached) {
         warnings_.push_back(detached.error().what);
@@ -150,14 +153,11 @@ EndCause Recording::record() {
     return cause;
 }
 
-// The events "probes armed" are ours, so it is us who counts them.
-void count_armed(KernelCounters& counters, uint64_t records) {
+// Records that userspace made: so it is us who counts them.
+void count_own(KernelCounters& counters, uint32_t probe_id, uint64_t records) {
     if (records == 0) return;
-    auto row = std::ranges::find(counters.probes, uint32_t{TR_PROBE_armed},
-                                 &KernelCounters::Probe::probe_id);
-    if (row == counters.probes.end()) {
-        row = counters.probes.insert(row, {TR_PROBE_armed, {}});
-    }
+    auto row = std::ranges::find(counters.probes, probe_id, &KernelCounters::Probe::probe_id);
+    if (row == counters.probes.end()) row = counters.probes.insert(row, {probe_id, {}});
     row->counters.hits += records;
 }
 
@@ -165,49 +165,62 @@ void count_armed(KernelCounters& counters, uint64_t records) {
 // what came, end the format, close the sink.
 RecordingResult Recording::stop(EndCause cause) {
     if (discovery_) discovery_->stop();
+    ring_watch_.stop();
+    // From here on nothing is a hit, however long it takes to let go of the probes.
+    const uint64_t disarmed_ns = boottime_ns();
     if (const Status detached = recorder_.detach(); !detached) {
         warnings_.push_back(detached.error().what);
     }
-    const uint64_t detached_ns = boottime_ns();
     drain_.stop();
     const bool is_empty = drain_.drain_to_empty([this] { return watch_.take_signal(); });
-    merger_.finish(boottime_ns(), output_.handler());
+    merger_.finish(boottime_ns(), drain_.limit().handler());
     KernelCounters counters = recorder_.counters();
-    if (discovery_) count_armed(counters, discovery_->records());
+    if (discovery_) count_own(counters, TR_PROBE_armed, discovery_->records());
+    count_own(counters, TR_PROBE_ring, rings_.records());
     write_clocks(output_);
 
     RecordingResult result;
     result.output = output_.finish(boottime_ns(), counters);
     result.summary = summarize(counters, is_empty);
-    result.summary.seconds = static_cast<double>(detached_ns - armed_ns_) / 1e9;
+    result.summary.seconds = static_cast<double>(disarmed_ns - armed_ns_) / 1e9;
     note_end(result.summary, cause);
 
     output_.flush();
     // One that came meanwhile asked for what happens next anyway; it must not cost the file's end.
     if (watch_.take_signal()) result.summary.warnings.push_back("interrupted a second time");
     if (options_.on_closing) options_.on_closing();
-    let_signals_kill();
+    // Closing the sink may wait for a slow disk or a reader that stopped reading; every record in
+    // it is whole.
+    EndWatch::let_signals_kill();
     const Status closed = output_.close();
     result.summary.bytes = output_.bytes();
     // What closing reports is the sink's first error, and the cause of any that came before it.
-    if (!closed) result.output = closed;
+    if (!closed) {
+        result.output = closed;
+        count_unwritten(result.summary, output_.bytes_written());
+    }
     return result;
 }
 
 Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {
     std::vector<ProbeDefinition> probes = options_.probes;
+    std::vector<PackedFile> packs = packs_;
     if (discovery_) {
         probes.insert(probes.end(), discovery_->probes().begin(), discovery_->probes().end());
+        packs.insert(packs.end(), discovery_->packed().begin(), discovery_->packed().end());
     }
     Summary summary = make_summary({.kernel = counters,
                                     .merger = merger_.counters(),
                                     .rings = merger_.rings(),
                                     .output = output_,
                                     .probes = probes,
+                                    .packs = std::move(packs),
                                     .ring_bytes = options_.ring_bytes,
                                     .abandoned = !is_empty,
+                                    .after_limit = drain_.limit().left_out(),
                                     .record_sched = options_.record_sched});
     if (discovery_) summary.armed_late = discovery_->counts();
+    add_shared_rings(summary, rings_.tallies());
     return summary;
 }
 
@@ -231,6 +244,7 @@ void Recording::note_end(Summary& summary, EndCause cause) {
         warnings_.insert(warnings_.end(), discovery_->warnings().begin(),
                          discovery_->warnings().end());
     }
+    warnings_.insert(warnings_.end(), ring_watch_.warnings().begin(), ring_watch_.warnings().end());
     summary.warnings.insert(summary.warnings.begin(), recorder_.warnings().begin(),
                             recorder_.warnings().end());
     summary.warnings.insert(summary.warnings.end(), warnings_.begin(), warnings_.end());

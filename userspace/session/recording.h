@@ -9,6 +9,7 @@
 #include "session/drain_thread.h"
 #include "session/end_watch.h"
 #include "session/output.h"
+#include "session/ring_watch.h"
 #include "session/summary.h"
 #include "session/targets.h"
 
@@ -29,6 +30,7 @@ struct RecordingStatus {
 
 struct RecordingOptions {
     std::vector<ProbeDefinition> probes;  // of the plan, for the summary
+    std::vector<PackedFile> packs;        // whose probes are in it, the same
     Targets targets;                      // watched; none with -a
     bool record_sched = true;
     uint64_t ring_bytes = 0;
@@ -39,10 +41,13 @@ struct RecordingOptions {
     MappingWatch* mappings = nullptr;
     // What is discovered: by `mappings`, and by `discovery.selection` if it is not empty.
     DiscoveryOptions discovery;
+    // Programs whose rings are read too; the child of `-- cmd` is added.
+    RingWatchOptions rings;
     std::chrono::milliseconds tick{250};  // of on_status
     // On the calling thread; empty: no status line.
     std::function<void(const RecordingStatus&)> on_status;
-    std::function<void()> on_attached;  // everything is armed; empty: nobody asks
+    // Everything is armed, but for what the rows of packs say; empty: nobody asks.
+    std::function<void(const std::vector<PackedFile>&)> on_attached;
     // All is written but what the output has not taken yet, which may last; a signal now ends the
     // process. Empty: nobody asks.
     std::function<void()> on_closing;

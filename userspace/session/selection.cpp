@@ -228,12 +228,10 @@ Result<Selection> Selection::make(const SelectionRequest& request, SelectionSyst
             selection.cgroup_ids_.push_back(*id);
             continue;
         }
-        if (!text.starts_with('/')) {
-            return fail(
-                ErrorCode::usage, fmt::format("--cgroup {}: neither a path nor an id", text),
-                fmt::format("a path begins with {} or, as in /proc/PID/cgroup, with /", root));
-        }
+        if (text.empty()) return fail(ErrorCode::usage, "--cgroup needs a path or an id");
         std::string path = text.starts_with(root + "/") ? text.substr(root.size()) : text;
+        // As conditions and systemd-cgls have it: from the mount on.
+        if (!path.starts_with('/')) path.insert(0, 1, '/');
         while (path.size() > 1 && path.ends_with('/')) path.pop_back();
         selection.cgroup_paths_.push_back(std::move(path));
     }
@@ -327,6 +325,25 @@ std::vector<uint32_t> Selection::find_processes() const {
         if (pid && is_wanted_process(entry->path())) found.push_back(static_cast<uint32_t>(*pid));
     }
     return found;
+}
+
+std::vector<std::string> Selection::waiting_lines() const {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::vector<std::string>& wanted, std::string_view what,
+                         std::vector<std::string> SelectionRequest::*field) {
+        for (const std::string& text : wanted) {
+            SelectionRequest alone;
+            alone.*field = {text};
+            const auto selection = make(alone, system_);
+            if (!selection || !selection->find_processes().empty()) continue;
+            lines.push_back(
+                fmt::format("waiting for a process {} {}: there is none now", what, text));
+        }
+    };
+    add(request_.comms, "called", &SelectionRequest::comms);
+    add(request_.cgroups, "in the cgroup", &SelectionRequest::cgroups);
+    add(request_.containers, "of the container", &SelectionRequest::containers);
+    return lines;
 }
 
 bool Selection::is_wanted_process(const std::string& folder) const {

@@ -76,6 +76,9 @@ public:
     // Processes that fit now, for where probes are looked for; the kernel side judges again.
     [[nodiscard]] std::vector<uint32_t> find_processes() const;
 
+    // Of each pattern that nobody fits yet: "waiting for a process called pg*".
+    [[nodiscard]] std::vector<std::string> waiting_lines() const;
+
 private:
     [[nodiscard]] bool names_cgroup(const std::string& path) const;
     [[nodiscard]] bool names_container(std::string_view folder) const;

@@ -30,14 +30,17 @@ void StatusLine::show(const RecordingStatus& status) {
 
 void StatusLine::show_text(const std::string& text) {
     if (!is_on_) return;
-    put_text(stream_, fmt::format("\r{:<{}}", text, columns_shown_));
+    std::fputc('\r', stream_);
+    put_text(stream_, fmt::format("{:<{}}", text, columns_shown_));
     std::fflush(stream_);
     columns_shown_ = text.size();
 }
 
 void StatusLine::clear() {
     if (!is_on_ || columns_shown_ == 0) return;
-    put_text(stream_, fmt::format("\r{:<{}}\r", "", columns_shown_));
+    std::fputc('\r', stream_);
+    put_text(stream_, std::string(columns_shown_, ' '));
+    std::fputc('\r', stream_);
     std::fflush(stream_);
     columns_shown_ = 0;
 }

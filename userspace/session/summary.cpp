@@ -7,9 +7,13 @@
 #include "session/summary.h"
 
 #include "session/buffer_size.h"
+#include "session/human.h"
+#include "session/summary_packs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +33,8 @@ std::string builtin_name(uint32_t probe_id) {
             return "tasks of the whole machine (built in)";
         case TR_PROBE_armed:
             return "tracer:probes armed (built in)";
+        case TR_PROBE_ring:
+            return "events of programs' own rings (built in)";
         default:
             return fmt::format("unknown (id {})", probe_id);
     }
@@ -54,7 +60,9 @@ void add_counters(Summary::Probe& sum, const tr_probe_counters& counters) {
 void add_probes(Summary& summary, const SummaryInputs& inputs) {
     std::map<uint32_t, const ProbeDefinition*> specs;
     for (const ProbeDefinition& probe : inputs.probes) specs[probe.probe_id] = &probe;
-    std::map<std::string, size_t> rows;
+    const PackNames packs(inputs.packs);
+    // The user's own and a pack's of the same text are told apart.
+    std::map<std::pair<std::string, std::string>, size_t> rows;
     for (const KernelCounters::Probe& probe : inputs.kernel.probes) {
         const auto spec = specs.find(probe.probe_id);
         const bool is_defined = spec != specs.end();
@@ -62,12 +70,16 @@ void add_probes(Summary& summary, const SummaryInputs& inputs) {
         // Ids between the built-in ones and the user's first belong to nobody.
         if (!is_defined && !has_run(probe.counters) && written == 0) continue;
         const std::string name = is_defined ? spec->second->spec : builtin_name(probe.probe_id);
-        const auto [row, is_new] = rows.emplace(name, summary.probes.size());
-        if (is_new) summary.probes.push_back({.spec = name});
+        const std::string pack = packs.name_of(probe.probe_id);
+        const auto [row, is_new] = rows.emplace(std::pair(name, pack), summary.probes.size());
+        if (is_new) summary.probes.push_back({.spec = name, .pack = pack});
         if (is_new && !is_defined) ++summary.builtin_count;
         Summary::Probe& sum = summary.probes[row->second];
         add_counters(sum, probe.counters);
         sum.written += written;
+        if (probe.probe_id < inputs.after_limit.size()) {
+            sum.after_limit += inputs.after_limit[probe.probe_id];
+        }
         if (is_defined && spec->second->sample_every != 0) {
             sum.sample_every = spec->second->sample_every;
             sum.sampled_written += written;
@@ -137,13 +149,19 @@ void warn_if_empty(Summary& summary, const SummaryInputs& inputs) {
     uint64_t user_hits = 0;
     uint64_t user_filtered = 0;
     uint64_t all_hits = 0;
+    // Packs come unasked: that a program has not collected garbage yet is no mistake.
+    const PackNames packs(inputs.packs);
+    const bool has_named_any = std::ranges::any_of(
+        inputs.probes,
+        [&](const ProbeDefinition& probe) { return packs.name_of(probe.probe_id).empty(); });
     for (const KernelCounters::Probe& probe : inputs.kernel.probes) {
         all_hits += probe.counters.hits;
         if (probe.probe_id < TR_PROBE_FIRST_USER) continue;
+        if (!packs.name_of(probe.probe_id).empty()) continue;
         user_hits += probe.counters.hits;
         user_filtered += probe.counters.filtered;
     }
-    if (!inputs.probes.empty() && user_hits == 0) {
+    if (has_named_any && user_hits == 0) {
         summary.warnings.push_back(
             user_filtered > 0
                 ? fmt::format("no probe was hit by the recorded processes, but {} times by "
@@ -181,6 +199,7 @@ Summary make_summary(const SummaryInputs& inputs) {
     summary.loss.malformed = inputs.merger.malformed + decoder.malformed + decoder.unknown_probes +
                              decoder.unknown_kinds;
     summary.spans = {.orphan_ends = decoder.spans_orphan_end,
+                     .begun_before = decoder.spans_begun_before,
                      .unwound = decoder.spans_unwound,
                      .cut_by_loss = decoder.spans_cut_by_loss,
                      .closed_at_exit = decoder.spans_closed_at_exit,
@@ -190,7 +209,8 @@ Summary make_summary(const SummaryInputs& inputs) {
                      .crossed = decoder.spans_crossed,
                      .key_missing = decoder.spans_key_missing,
                      .too_deep = decoder.spans_too_deep,
-                     .keys_beyond_limit = decoder.spans_keys_beyond_limit};
+                     .keys_beyond_limit = decoder.spans_keys_beyond_limit,
+                     .lines_beyond_limit = decoder.lines_beyond_limit};
     summary.durations = facts.spans;
     summary.strings_cut = decoder.strings_cut;
     summary.arguments_missing = decoder.arguments_missing;
@@ -198,6 +218,7 @@ Summary make_summary(const SummaryInputs& inputs) {
     summary.late = inputs.merger.late;
     summary.gaps = inputs.merger.gaps;
     summary.ring_bytes = inputs.ring_bytes;
+    summary.packs = inputs.packs;
     summary.is_checked = !inputs.abandoned;
     add_probes(summary, inputs);
     add_rings(summary, inputs);
@@ -208,6 +229,45 @@ Summary make_summary(const SummaryInputs& inputs) {
     compare(summary, inputs);
     warn_if_empty(summary, inputs);
     return summary;
+}
+
+void add_shared_rings(Summary& summary, const std::vector<RingTally>& rings) {
+    summary.shared_rings = rings;
+    for (const RingTally& ring : rings) {
+        summary.attempts += ring.events + ring.lost_events;
+        summary.loss.overwritten += ring.lost_events - ring.malformed_events;
+        summary.loss.malformed += ring.malformed_events;
+        if (!ring.is_exact && ring.lost_events > 0) {
+            summary.warnings.push_back(fmt::format(
+                "{} words of process {}'s rings were overwritten before they were read: about {} "
+                "events (an estimate: OCaml does not number them; a larger ring, "
+                "OCAMLRUNPARAM=e=18, holds more)",
+                human_count(ring.lost_words), ring.pid, human_count(ring.lost_events)));
+        }
+        if (ring.dropped + ring.missing != 0) {
+            summary.warnings.push_back(fmt::format(
+                "{} events of process {} never got into a ring: {} of signal handlers within a "
+                "write, {} of threads without a ring (TRACER_RING_COUNT={} was not enough, or the "
+                "disk was full)",
+                human_count(ring.dropped + ring.missing), ring.pid, human_count(ring.dropped),
+                human_count(ring.missing), ring.ring_count));
+        }
+        if (!ring.problem.empty()) {
+            summary.warnings.push_back(fmt::format("the rings of process {} were read in part: {}",
+                                                   ring.pid, ring.problem));
+        }
+    }
+}
+
+void count_unwritten(Summary& summary, uint64_t bytes_written) {
+    if (bytes_written >= summary.bytes) return;
+    // Rounded down: nothing that is missing is called written.
+    const double arrived =
+        std::floor(static_cast<double>(summary.events) * static_cast<double>(bytes_written) /
+                   static_cast<double>(summary.bytes));
+    summary.loss.unwritten = summary.events - static_cast<uint64_t>(arrived);
+    summary.events -= summary.loss.unwritten;
+    summary.bytes = bytes_written;
 }
 
 }  // namespace tracer

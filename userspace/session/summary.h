@@ -2,10 +2,12 @@
 #pragma once
 
 #include "capture/merger.h"
+#include "packs/pack_plan.h"
 #include "probe/kernel_recorder.h"
 #include "session/end_watch.h"
 #include "session/late_counts.h"
 #include "session/output.h"
+#include "session/ring_reader.h"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +27,7 @@ struct Summary {
 
     struct Probe {
         std::string spec;
+        std::string pack;  // "python/gc": the pack's probe that this is one of; empty: the user's
         uint64_t hits = 0;
         uint64_t written = 0;    // reached the output
         uint64_t ring_full = 0;  // hits - written - kept_out(), when nothing is wrong
@@ -36,10 +39,11 @@ struct Summary {
         uint64_t sampled_out = 0;   // by sample 1/N
         uint64_t throttled = 0;     // by rate N/s
         uint64_t unopened = 0;      // ends of spans that were kept out
+        uint64_t after_limit = 0;   // came after --max-size was reached
         uint32_t sample_every = 0;  // N of 1/N; 0: not sampled
         [[nodiscard]] bool is_never_hit() const { return hits + filtered == 0; }
         [[nodiscard]] uint64_t kept_out() const {
-            return condition + unknown + sampled_out + throttled + unopened;
+            return condition + unknown + sampled_out + throttled + unopened + after_limit;
         }
         uint64_t sampled_written = 0;  // of `written`, and of `ring_full`: without ends of spans
         uint64_t sampled_lost = 0;
@@ -66,14 +70,18 @@ struct Summary {
         uint64_t sink_full = 0;  // the output did not keep up
         uint64_t refused = 0;    // the format cannot say it
         uint64_t malformed = 0;
-        uint64_t abandoned = 0;  // left in the rings by a second ^C
+        uint64_t abandoned = 0;    // left in the rings by a second ^C
+        uint64_t overwritten = 0;  // by programs in their own rings, before they were read
+        uint64_t unwritten = 0;  // on their way when the output failed: by their share of the bytes
         [[nodiscard]] uint64_t total() const {
-            return ring_full + missed + sink_full + refused + malformed + abandoned;
+            return ring_full + missed + sink_full + refused + malformed + abandoned + overwritten +
+                   unwritten;
         }
     } loss;
 
     struct Spans {
         uint64_t orphan_ends = 0;
+        uint64_t begun_before = 0;  // ends of spans begun before the recording: no repair
         uint64_t unwound = 0;
         uint64_t cut_by_loss = 0;
         uint64_t closed_at_exit = 0;
@@ -84,10 +92,13 @@ struct Summary {
         uint64_t key_missing = 0;
         uint64_t too_deep = 0;
         uint64_t keys_beyond_limit = 0;
+        uint64_t lines_beyond_limit = 0;  // of events and states too
     } spans;
     std::vector<SpanTally> durations;  // of each span that there is
 
     LateCounts armed_late;
+    std::vector<RingTally> shared_rings;  // of programs that write events themselves
+    std::vector<PackedFile> packs;        // what was recognised, and what became of its probes
 
     uint64_t attempts = 0;  // of all rings
     uint64_t filtered = 0;  // sum over probes
@@ -113,12 +124,21 @@ struct SummaryInputs {
     const std::vector<RingLedger>& rings;  // empty: not known (a capture read back)
     const Output& output;
     const std::vector<ProbeDefinition>& probes;
-    uint64_t ring_bytes = 0;  // 0: not known
-    bool abandoned = false;   // the rings were not drained to their end
+    std::vector<PackedFile> packs = {};
+    uint64_t ring_bytes = 0;                 // 0: not known
+    bool abandoned = false;                  // the rings were not drained to their end
+    std::vector<uint64_t> after_limit = {};  // by probe id (size_limit.h)
     bool record_sched = true;
 };
 
 // Fills in the numbers, compares the sums, and adds the warnings that follow from them.
 [[nodiscard]] Summary make_summary(const SummaryInputs& inputs);
+
+// Programs' own rings: their losses, and what to do about them.
+void add_shared_rings(Summary& summary, const std::vector<RingTally>& rings);
+
+// The output failed, and of the bytes that the summary counts as written only so many got there:
+// moves the rest, and its events, to the losses.
+void count_unwritten(Summary& summary, uint64_t bytes_written);
 
 }  // namespace tracer

@@ -3,6 +3,7 @@
 // The summary for a program: one line of JSON, its schema in README.md. Keys are only ever added.
 // Text that is not UTF-8 (paths, names) gets replacement characters, so that the line is always
 // JSON.
+#include "session/summary_packs.h"
 #include "session/summary_spans.h"
 #include "session/summary_text.h"
 
@@ -29,15 +30,23 @@ Json probes_json(const Summary& summary) {
                       {"unknown", probe.unknown},
                       {"sampled_out", probe.sampled_out},
                       {"throttled", probe.throttled},
-                      {"unopened", probe.unopened}}},
+                      {"unopened", probe.unopened},
+                      {"after_limit", probe.after_limit}}},
                     {"filtered", probe.filtered},
                     {"retried", probe.retried}};
+        if (!probe.pack.empty()) row["pack"] = probe.pack;
         if (probe.sample_every != 0) {
             row["sampled"] = {{"one_of", probe.sample_every}, {"stand_for", probe.stand_for()}};
         }
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+Json packs_json(const Summary& summary) {
+    Json files = Json::array();
+    for (const PackedFile& file : summary.packs) files.push_back(packed_file_json(file));
+    return files;
 }
 
 Json rings_json(const Summary& summary) {
@@ -80,9 +89,26 @@ Json durations_json(const Summary& summary) {
                         {"log2", log2_json(durations)},
                         {"ends", std::move(ends)},
                         {"orphan_ends", span.orphan_ends},
+                        {"begun_before", span.begun_before},
                         {"crossed", span.crossed},
                         {"key_missing", span.key_missing},
                         {"beyond_limit", span.beyond_limit}});
+    }
+    return rows;
+}
+
+Json shared_rings_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const RingTally& ring : summary.shared_rings) {
+        rows.push_back({{"pid", ring.pid},
+                        {"runtime", ring.runtime},
+                        {"events", ring.events},
+                        {"dropped", ring.dropped},
+                        {"missing", ring.missing},
+                        {"lost",
+                         {{"events", ring.lost_events},
+                          {"words", ring.lost_words},
+                          {"exact", ring.is_exact}}}});
     }
     return rows;
 }
@@ -109,9 +135,12 @@ std::string summary_json(const Summary& summary) {
           {"sink_full", loss.sink_full},
           {"refused", loss.refused},
           {"malformed", loss.malformed},
-          {"abandoned", loss.abandoned}}},
+          {"abandoned", loss.abandoned},
+          {"overwritten", loss.overwritten},
+          {"unwritten", loss.unwritten}}},
         {"spans",
          {{"orphan_ends", spans.orphan_ends},
+          {"begun_before", spans.begun_before},
           {"unwound", spans.unwound},
           {"cut_by_loss", spans.cut_by_loss},
           {"closed_at_exit", spans.closed_at_exit},
@@ -121,7 +150,8 @@ std::string summary_json(const Summary& summary) {
           {"crossed", spans.crossed},
           {"key_missing", spans.key_missing},
           {"too_deep", spans.too_deep},
-          {"keys_beyond_limit", spans.keys_beyond_limit}}},
+          {"keys_beyond_limit", spans.keys_beyond_limit},
+          {"lines_beyond_limit", spans.lines_beyond_limit}}},
         {"durations", durations_json(summary)},
         {"armed_late",
          {{"files", late.files},
@@ -130,6 +160,8 @@ std::string summary_json(const Summary& summary) {
           {"files_left_out", late.files_left_out},
           {"files_gone", late.files_gone},
           {"mappings_lost", late.mappings_lost}}},
+        {"shared_rings", shared_rings_json(summary)},
+        {"packs", packs_json(summary)},
         {"filtered", summary.filtered},
         {"strings_cut", summary.strings_cut},
         {"arguments_missing", summary.arguments_missing},

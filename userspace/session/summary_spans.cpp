@@ -63,6 +63,7 @@ void add_repairs(const SpanTally& span, Lines out) {
         add(words, span.ends[i]);
     }
     add("ends without a begin", span.orphan_ends);
+    add("begun before the recording or a fork", span.begun_before);
     add("crossed", span.crossed);
     add("key unreadable", span.key_missing);
     add("beyond the limit", span.beyond_limit);

@@ -5,6 +5,7 @@
 #include "session/summary_text.h"
 
 #include "session/human.h"
+#include "session/summary_packs.h"
 #include "session/summary_spans.h"
 #include "tracer/write/formats.h"
 
@@ -66,6 +67,7 @@ void add_kept_out(const Summary::Probe& probe, Lines out) {
     add("sampled out", probe.sampled_out);
     add("over the rate", probe.throttled);
     add("ends of spans not recorded", probe.unopened);
+    add("after --max-size", probe.after_limit);
     if (!text.empty()) fmt::format_to(out, "{:>42}  not recorded: {}\n", "", text);
     if (probe.sample_every != 0) {
         fmt::format_to(out, "{:>42}  each event is 1 of {}: {} stand for {}\n", "",
@@ -74,9 +76,31 @@ void add_kept_out(const Summary::Probe& probe, Lines out) {
     }
 }
 
+// A pack's text may be a table of names over several lines of its file, which nobody typed: its
+// beginning is enough beside the pack's name.
+std::string shown_spec(const Summary::Probe& probe, bool verbose) {
+    constexpr size_t kBytesMax = 100;
+    constexpr std::string_view kMore = "...";
+    if (probe.pack.empty() || verbose) return printable(probe.spec);
+    std::string text;
+    for (const char c : probe.spec) {
+        if (c == ' ' && text.ends_with(' ')) continue;
+        text += c;
+    }
+    if (text.size() > kBytesMax) {
+        size_t end = kBytesMax - kMore.size();
+        // Not within a character of UTF-8.
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+        text = text.substr(0, end).append(kMore);
+    }
+    return printable(text);
+}
+
 void add_row(const Summary::Probe& probe, const SummaryTextOptions& options, Lines out) {
-    fmt::format_to(out, "{:>14} {:>14} {:>12}  {}\n", human_count(probe.hits),
-                   human_count(probe.written), human_count(probe.ring_full), probe.spec);
+    fmt::format_to(out, "{:>14} {:>14} {:>12}  {}{}{}\n", human_count(probe.hits),
+                   human_count(probe.written), human_count(probe.ring_full),
+                   shown_spec(probe, options.verbose), probe.pack.empty() ? "" : "  # ",
+                   probe.pack);
     add_kept_out(probe, out);
     if (options.verbose && probe.filtered + probe.retried > 0) {
         fmt::format_to(out, "{:>42}  filtered {}, read at the second try {}\n", "",
@@ -101,6 +125,7 @@ Summary::Probe sum_of(std::span<const Summary::Probe> probes) {
         sum.sampled_out += probe.sampled_out;
         sum.throttled += probe.throttled;
         sum.unopened += probe.unopened;
+        sum.after_limit += probe.after_limit;
         if (probe.hits == 0) ++never_hit;
     }
     sum.spec = fmt::format("{} more probes, {} of them never hit (-v lists all)",
@@ -116,12 +141,17 @@ void add_table(const Summary& summary, const SummaryTextOptions& options, Lines 
     for (const Summary::Probe& probe : all.first(summary.builtin_count)) {
         add_row(probe, options, out);
     }
-    const auto named = all.subspan(summary.builtin_count);
+    std::vector<Summary::Probe> named;
+    // What a pack brought and nothing hit is no news.
+    std::ranges::copy_if(all.subspan(summary.builtin_count), std::back_inserter(named),
+                         [&](const Summary::Probe& probe) {
+                             return options.verbose || probe.pack.empty() || probe.hits != 0;
+                         });
     if (options.verbose || named.size() <= kRowsMax) {
         for (const Summary::Probe& probe : named) add_row(probe, options, out);
         return;
     }
-    std::vector<Summary::Probe> sorted(named.begin(), named.end());
+    std::vector<Summary::Probe> sorted = std::move(named);
     std::ranges::stable_sort(sorted, std::greater{}, &Summary::Probe::hits);
     const std::span<const Summary::Probe> rows = sorted;
     for (const Summary::Probe& probe : rows.first(kRowsMax)) add_row(probe, options, out);
@@ -154,6 +184,18 @@ void add_late_line(const LateCounts& late, bool verbose, Lines out) {
                false, out);
 }
 
+void add_ring_lines(const std::vector<RingTally>& rings, Lines out) {
+    for (const RingTally& ring : rings) {
+        fmt::format_to(out, "rings of process {} ({}): {}", ring.pid, ring.runtime,
+                       count_of(ring.events, "event"));
+        if (ring.lost_events > 0) {
+            fmt::format_to(out, ", {}{} lost", ring.is_exact ? "" : "about ",
+                           human_count(ring.lost_events));
+        }
+        fmt::format_to(out, "\n");
+    }
+}
+
 void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines out) {
     const Summary::Loss& loss = summary.loss;
     add_counts("lost",
@@ -162,7 +204,9 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
                 {"output full", loss.sink_full},
                 {"refused by the format", loss.refused},
                 {"malformed", loss.malformed},
-                {"abandoned in the rings", loss.abandoned}},
+                {"abandoned in the rings", loss.abandoned},
+                {"overwritten in programs' own rings", loss.overwritten},
+                {"not yet written when the output failed, about", loss.unwritten}},
                options.verbose, out);
     const Summary::Spans& spans = summary.spans;
     add_counts("spans repaired",
@@ -175,10 +219,12 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
                 {"crossed", spans.crossed},
                 {"key unreadable", spans.key_missing},
                 {"nested too deep", spans.too_deep},
-                {"more open keys than followed", spans.keys_beyond_limit}},
+                {"more open keys than followed", spans.keys_beyond_limit},
+                {"without a line of their own", spans.lines_beyond_limit}},
                options.verbose, out);
     add_counts("also",
-               {{"strings cut", summary.strings_cut},
+               {{"ends of spans begun before the recording or a fork", spans.begun_before},
+                {"strings cut", summary.strings_cut},
                 {"arguments unreadable", summary.arguments_missing},
                 {"wakeups of running threads left out", summary.wakeups_dropped},
                 {"written late", summary.late},
@@ -215,6 +261,8 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     if (!summary.command_end.empty()) fmt::format_to(out, "{}\n", summary.command_end);
     add_table(summary, options, out);
     add_late_line(summary.armed_late, options.verbose, out);
+    add_ring_lines(summary.shared_rings, out);
+    text += pack_lines(summary.packs, options.verbose);
     text += span_table(summary.durations, options.verbose);
     add_ledger(summary, options, out);
     for (const std::string& warning : summary.warnings) {
@@ -222,10 +270,11 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     }
     if (summary.path == "-" || !options.is_written) return text;
     if (const Format* format = find_format_by_name(summary.format); format != nullptr) {
-        fmt::format_to(out, "wrote {}; {}\n", summary.path, format->opening);
+        fmt::format_to(out, "wrote {}; {}\n", printable(summary.path), format->opening);
     } else {
-        fmt::format_to(out, "wrote {}; `tracer convert {} -o FILE.fxt` makes a trace of it\n",
-                       summary.path, summary.path);
+        const std::string path = printable(summary.path);
+        fmt::format_to(out, "wrote {}; `tracer convert {} -o FILE.fxt` makes a trace of it\n", path,
+                       path);
     }
     return text;
 }

@@ -157,6 +157,10 @@ Result<TaskStatus> read_task_status(uint32_t id, const std::string& proc_root) {
     return status;
 }
 
+uint32_t id_in_own_namespace(uint32_t pid, const std::string& proc_root) {
+    return innermost_id(fmt::format("{}/{}", proc_root, pid));
+}
+
 Result<uint32_t> find_in_namespace(const NamespacedId& wanted, const std::string& proc_root) {
     const std::string home = pid_namespace_of(fmt::format("{}/{}", proc_root, wanted.member));
     if (home.empty()) {
@@ -194,14 +198,21 @@ std::vector<std::string> read_arguments(uint32_t pid, const std::string& proc_ro
     return arguments;
 }
 
-std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,
-                                       const std::string& proc_root) {
-    std::multimap<uint32_t, uint32_t> children;
+std::vector<uint32_t> list_processes(const std::string& proc_root) {
+    std::vector<uint32_t> pids;
     std::error_code error;
     for (auto entry = std::filesystem::directory_iterator(proc_root, error);
          !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         uint32_t pid = 0;
-        if (!parse_number(entry->path().filename().string(), pid)) continue;
+        if (parse_number(entry->path().filename().string(), pid)) pids.push_back(pid);
+    }
+    return pids;
+}
+
+std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,
+                                       const std::string& proc_root) {
+    std::multimap<uint32_t, uint32_t> children;
+    for (const uint32_t pid : list_processes(proc_root)) {
         const auto task = read_task_status(pid, proc_root);
         if (task) children.emplace(task->parent_pid, pid);
     }

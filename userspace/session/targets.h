@@ -53,6 +53,9 @@ struct TaskStatus {
 [[nodiscard]] Result<TaskStatus> read_task_status(uint32_t id,
                                                   const std::string& proc_root = "/proc");
 
+// What a process calls itself in its own pid namespace; 0: it has ended, or cannot be looked at.
+[[nodiscard]] uint32_t id_in_own_namespace(uint32_t pid, const std::string& proc_root = "/proc");
+
 // Its id here. not_found when the namespace has no such process or thread.
 [[nodiscard]] Result<uint32_t> find_in_namespace(const NamespacedId& wanted,
                                                  const std::string& proc_root = "/proc");
@@ -61,6 +64,9 @@ struct TaskStatus {
 // them.
 [[nodiscard]] std::vector<std::string> read_arguments(uint32_t pid,
                                                       const std::string& proc_root = "/proc");
+
+// All processes, in no order.
+[[nodiscard]] std::vector<uint32_t> list_processes(const std::string& proc_root = "/proc");
 
 // Processes below `pids` in the tree of parents, without `pids`, in no order.
 [[nodiscard]] std::vector<uint32_t> find_descendants(const std::vector<uint32_t>& pids,

@@ -14,7 +14,7 @@
  * them.
  */
 #define TR_ABI_MAJOR 1
-#define TR_ABI_MINOR 1
+#define TR_ABI_MINOR 2
 
 #define TR_COMM_BYTES 16
 #define TR_PATH_BYTES 256
@@ -40,7 +40,11 @@
 	X(10, gap_begin, struct tr_gap)              \
 	X(11, gap_end, struct tr_gap)                \
 	X(12, clock, struct tr_clock)                \
-	X(13, task_select, struct tr_task)
+	X(13, task_select, struct tr_task)           \
+	X(14, ring_point, struct tr_ring_point)      \
+	X(15, ring_track, struct tr_ring_track)      \
+	X(16, ring_event, struct tr_ring_event)      \
+	X(17, ring_lost, struct tr_ring_lost)
 
 enum tr_record_kind {
 #define TR_KIND_ENUM(number, name, type) TR_KIND_##name = number,
@@ -76,6 +80,7 @@ enum tr_builtin_probe {
 	TR_PROBE_sched_wakeup = 2,
 	TR_PROBE_task = 3,
 	TR_PROBE_armed = 4, /* a hit made by userspace: probes armed in a file mapped late */
+	TR_PROBE_ring = 5,  /* events that programs write to rings they share */
 	TR_PROBE_FIRST_USER = 16,
 };
 
@@ -188,5 +193,80 @@ struct tr_clock {
 	uint64_t realtime_ns;
 };
 TR_STATIC_ASSERT(sizeof(struct tr_clock) == 48);
+
+/*
+ * Made by userspace since minor version 2, from the rings that a program shares (ring_layout.h):
+ * what its own runtime says. header.tgid is the program's process; times are those of the events,
+ * brought to CLOCK_BOOTTIME. A producer is one file of rings; they are numbered from 0.
+ */
+#define TR_RING_CATEGORY_BYTES 16
+#define TR_RING_POINT_NAME_BYTES 128
+#define TR_RING_TRACK_NAME_BYTES 64
+
+enum tr_ring_point_kind {
+	TR_RING_POINT_instant = 0,
+	TR_RING_POINT_span = 1,
+	TR_RING_POINT_counter = 2,
+};
+
+enum tr_ring_value {
+	TR_RING_VALUE_none = 0,
+	TR_RING_VALUE_s64 = 1,
+	TR_RING_VALUE_text = 2, /* behind tr_ring_event */
+};
+
+/* What later events refer to. Texts are NUL-ended. */
+struct tr_ring_point {
+	struct tr_record_header header;
+	uint32_t point; /* counted from 0, in the order of these records, for all producers */
+	uint16_t kind;  /* enum tr_ring_point_kind */
+	uint16_t value; /* enum tr_ring_value; spans have none */
+	char category[TR_RING_CATEGORY_BYTES];
+	char value_name[TR_RING_CATEGORY_BYTES];
+	char name[TR_RING_POINT_NAME_BYTES];
+};
+TR_STATIC_ASSERT(sizeof(struct tr_ring_point) == 200);
+
+/* From here on the events of the ring are somebody else's: a domain's or thread's of that name. */
+struct tr_ring_track {
+	struct tr_record_header header;
+	uint32_t producer;
+	uint32_t ring;
+	char name[TR_RING_TRACK_NAME_BYTES]; /* NUL-ended */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_ring_track) == 104);
+
+enum tr_ring_role {
+	TR_RING_ROLE_instant = 0, /* or a counter's value */
+	TR_RING_ROLE_begin = 1,
+	TR_RING_ROLE_end = 2,
+};
+
+#define TR_RING_EVENT_VALUE 1 /* header.flags: there is a value */
+
+struct tr_ring_event {
+	struct tr_record_header header;
+	uint32_t producer;
+	uint32_t ring;
+	uint32_t point;
+	uint16_t role;       /* enum tr_ring_role */
+	uint16_t text_bytes; /* behind this struct */
+	int64_t value;
+};
+TR_STATIC_ASSERT(sizeof(struct tr_ring_event) == 56);
+
+#define TR_RING_LOST_EXACT 1     /* header.flags: else `events` is an estimate */
+#define TR_RING_LOST_MALFORMED 2 /* some of it was there, but made no sense */
+
+/* Events of a ring that were overwritten before they were read, since header.time_ns. */
+struct tr_ring_lost {
+	struct tr_record_header header;
+	uint32_t producer;
+	uint32_t ring;
+	uint64_t events;
+	uint64_t words;
+	uint64_t end_ns; /* time of the next event; 0: there is none */
+};
+TR_STATIC_ASSERT(sizeof(struct tr_ring_lost) == 64);
 
 #endif /* TRACER_ABI_EVENT_H */

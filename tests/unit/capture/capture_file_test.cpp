@@ -49,30 +49,43 @@ public:
     uint64_t total = 0;
 };
 
-RecordingDefinitions some_definitions() {
-    RecordingDefinitions definitions;
-    definitions.points = {
-        {.index = model::PointIndex{0},
-         .category = "app",
-         .name = "event",
-         .arguments = {{"a", model::ValueType::s32, {{1, "one"}, {~uint64_t{0}, "none"}}},
-                       {"s", model::ValueType::string},
-                       {"f", model::ValueType::f64}}},
-        {.index = model::PointIndex{1},
-         .kind = model::PointKind::span,
-         .category = "app",
-         .name = "f \"quoted\" \xc3\xa9",
-         .end_arguments = {{"ret", model::ValueType::pointer}}},
-        {.index = model::PointIndex{2},
-         .kind = model::PointKind::span,
-         .category = "app",
-         .name = "pair",
-         .arguments = {{"key", model::ValueType::u64}},
-         .end_arguments = {{"ret", model::ValueType::s32}}}};
-    definitions.probes = {
+std::vector<model::Point> some_points() {
+    return {{.index = model::PointIndex{0},
+             .category = "app",
+             .name = "event",
+             .arguments = {{"a", model::ValueType::s32, {{1, "one"}, {~uint64_t{0}, "none"}}},
+                           {"s", model::ValueType::string},
+                           {"f", model::ValueType::f64}}},
+            {.index = model::PointIndex{1},
+             .kind = model::PointKind::span,
+             .category = "app",
+             .name = "f \"quoted\" \xc3\xa9",
+             .end_arguments = {{"ret", model::ValueType::pointer}},
+             .role = model::PointRole::gc},
+            {.index = model::PointIndex{2},
+             .kind = model::PointKind::span,
+             .category = "app",
+             .name = "pair",
+             .arguments = {{"key", model::ValueType::u64}},
+             .end_arguments = {{"ret", model::ValueType::s32}}},
+            {.index = model::PointIndex{3},
+             .kind = model::PointKind::counter,
+             .category = "app",
+             .name = "pool",
+             .arguments = {{"free", model::ValueType::f64}}},
+            {.index = model::PointIndex{4},
+             .kind = model::PointKind::span,
+             .category = "app",
+             .name = "phase",
+             .arguments = {{"p", model::ValueType::string}}}};
+}
+
+std::vector<ProbeDefinition> some_probes() {
+    return {
         {.probe_id = 16,
          .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
          .f32_slots = 1U << 2,
+         .cxx_type_slots = 1U << 1,
          .spec = "usdt:app:event",
          .sample_every = 100,
          .name = {{"event ", NamePiece::kText}, {"", 0}}},
@@ -94,7 +107,42 @@ RecordingDefinitions some_definitions() {
          .slots = {model::ValueType::u64, model::ValueType::s32},
          .key = PairKey::shared,
          .spec = "y"},
-        {.probe_id = 21, .role = HitRole::pair_until, .point = model::PointIndex{2}, .spec = "y"}};
+        {.probe_id = 21, .role = HitRole::pair_until, .point = model::PointIndex{2}, .spec = "y"},
+        {.probe_id = 22,
+         .role = HitRole::pair_begin,
+         .point = model::PointIndex{2},
+         .slots = {model::ValueType::u64},
+         .key = PairKey::frame,
+         .spec = "z",
+         .line = {{"frames of ", NamePiece::kText}, {"", 0}}},
+        {.probe_id = 23,
+         .point = model::PointIndex{3},
+         .slots = {model::ValueType::f64},
+         .spec = "pool",
+         .name = {{"", 0}}},
+        {.probe_id = 24,
+         .role = HitRole::state,
+         .point = model::PointIndex{4},
+         .slots = {model::ValueType::string},
+         .spec = "phase",
+         .name = {{"", NamePiece::kText}},
+         .line = {{"phase", NamePiece::kText}}},
+        {.probe_id = 25,
+         .role = HitRole::thread_name,
+         .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
+         .spec = "t",
+         .name = {{"", 1}}},
+        {.probe_id = 26,
+         .role = HitRole::process_name,
+         .slots = {model::ValueType::s32, model::ValueType::string, model::ValueType::f64},
+         .spec = "p"}};
+}
+
+RecordingDefinitions some_definitions() {
+    RecordingDefinitions definitions;
+    definitions.points = some_points();
+    definitions.probes = some_probes();
+    definitions.names = {{7, 0, "postgres: \xc3\xa9"}, {7, 8, "worker"}};
     definitions.pids = {7, 4'000'000'000};
     definitions.tids = {9};
     definitions.follow_children = true;
@@ -111,6 +159,7 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
     EXPECT_EQ(a.follow_children, b.follow_children);
     EXPECT_EQ(a.pids, b.pids);
     EXPECT_EQ(a.tids, b.tids);
+    EXPECT_EQ(a.names, b.names);
     EXPECT_EQ(a.own_pid, b.own_pid);
     EXPECT_EQ(a.host_name, b.host_name);
     EXPECT_EQ(a.command_line, b.command_line);
@@ -131,6 +180,7 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
             EXPECT_EQ(a.points[i].arguments[k].names, b.points[i].arguments[k].names);
         }
         EXPECT_EQ(a.points[i].end_arguments.size(), b.points[i].end_arguments.size());
+        EXPECT_EQ(a.points[i].role, b.points[i].role);
     }
     ASSERT_EQ(a.probes.size(), b.probes.size());
     for (size_t i = 0; i < a.probes.size(); ++i) {
@@ -140,9 +190,11 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         EXPECT_EQ(a.probes[i].slots, b.probes[i].slots);
         EXPECT_EQ(a.probes[i].key, b.probes[i].key);
         EXPECT_EQ(a.probes[i].f32_slots, b.probes[i].f32_slots);
+        EXPECT_EQ(a.probes[i].cxx_type_slots, b.probes[i].cxx_type_slots);
         EXPECT_EQ(a.probes[i].spec, b.probes[i].spec);
         EXPECT_EQ(a.probes[i].sample_every, b.probes[i].sample_every);
         EXPECT_EQ(a.probes[i].name, b.probes[i].name);
+        EXPECT_EQ(a.probes[i].line, b.probes[i].line);
     }
 }
 
@@ -239,8 +291,8 @@ TEST(Capture, ProbesAddedLaterComeAsAPartOfTheirOwn) {
     ASSERT_TRUE(writer.open(some_definitions()).has_value());
     writer.on_record(test::make_hit({.time_ns = 1}, 16, {}));
     ASSERT_TRUE(writer
-                    .add({{.index = model::PointIndex{3}, .category = "c", .name = "late"}},
-                         {{.probe_id = 40, .point = model::PointIndex{3}}})
+                    .add({{.index = model::PointIndex{5}, .category = "c", .name = "late"}},
+                         {{.probe_id = 40, .point = model::PointIndex{5}}})
                     .has_value());
     Kept kept;
     ASSERT_TRUE(read_capture(sink.bytes(), kept).has_value());
@@ -395,6 +447,12 @@ TEST(Capture, MalformedDefinitionsAreRefusedByName) {
     EXPECT_THAT(definitions_error(R"(,"pids":7)"), HasSubstr("\"pids\" is not a list"));
     EXPECT_THAT(definitions_error(R"(,"points":[1])"), HasSubstr("\"points\""));
     EXPECT_THAT(definitions_error(R"(,"arguments":[1])"), HasSubstr("\"arguments\""));
+    for (const auto* names : {"1", "[1]", "[[1,2]]", R"([[1,2,3]])", R"([[-1,0,"a"]])",
+                              R"([[1,4294967296,"a"]])", R"([[1,0,"a",0]])"}) {
+        EXPECT_THAT(definitions_error(R"(,"names":)" + std::string(names)), HasSubstr("\"names\""))
+            << names;
+    }
+    EXPECT_EQ(definitions_error(R"(,"names":[[7,0,"a"],[7,8,"b"]])"), "no error");
     EXPECT_THAT(definitions_error(R"(,"process_pid":4294967296)"), HasSubstr("\"process_pid\""));
     EXPECT_THAT(definitions_error(R"(,"cpu_count":65536)"), HasSubstr("\"cpu_count\""));
     EXPECT_EQ(definitions_error(R"(,"cpu_count":65535)"), "no error");
@@ -452,6 +510,22 @@ TEST(Capture, DefinitionsMustFitTogether) {
         HasSubstr("\"key\""));
     EXPECT_THAT(definitions_error(span + probe("16", "pair_until", R"(0,"slots":["u64"])")),
                 HasSubstr("\"slots\""));
+    const auto state = [&](std::string_view rest) {
+        return definitions_error(span +
+                                 probe("16", "state", R"(0,"slots":["u64"])" + std::string(rest)));
+    };
+    EXPECT_EQ(state(R"(,"line":["a ",0])"), "no error");
+    EXPECT_THAT(state(""), HasSubstr("\"line\""));
+    EXPECT_THAT(state(R"(,"line":[1])"), HasSubstr("\"line\""));
+    EXPECT_THAT(state(R"(,"line":"a")"), HasSubstr("\"line\""));
+    EXPECT_THAT(definitions_error(point("0", "span", R"(,"end_arguments":[["r","u64"]])") +
+                                  probe("16", "state", R"(0,"slots":[],"line":["a"])")),
+                HasSubstr("\"role\""));
+    EXPECT_THAT(definitions_error(point("0", "instant", "") +
+                                  probe("16", "state", R"(0,"slots":[],"line":["a"])")),
+                HasSubstr("\"role\""));
+    EXPECT_THAT(definitions_error(span + probe("16", "thread_name", R"(0,"slots":["u64"])")),
+                HasSubstr("\"role\""));
     std::string many = R"(0,"slots":["u64")";
     for (int i = 0; i < 12; ++i) many += R"(,"u64")";
     EXPECT_THAT(definitions_error(point("0", "instant", "") + probe("16", "instant", many + "]")),

@@ -93,6 +93,8 @@ TEST(CommandLine, LeavesEverythingBehindTheDashesToTheCommand) {
 }
 
 TEST(CommandLine, TakesStandardOutputAsAFile) {
+    // Which every process is chosen from anyway.
+    EXPECT_FALSE(record({"-a", "--comm", "pg*"}).all);
     EXPECT_EQ(record({"-a", "-o", "-"}).output_path, "-");
 }
 
@@ -123,6 +125,9 @@ TEST(CommandLine, RefusesUnknownOptionsAndStrayWords) {
     EXPECT_NE(usage_error({"-a", "--colour"}).what.find("--colour"), std::string::npos);
     EXPECT_NE(usage_error({"-a", "-e", "usdt:a:b", "stray"}).what.find("stray"), std::string::npos);
     usage_error({"--pid"});
+    EXPECT_NE(usage_error({"-a", "-o", ""}).what.find("--output: the name"), std::string::npos);
+    EXPECT_NE(usage_error({"convert", "a.traw", "-o", ""}).what.find("--output"),
+              std::string::npos);
     EXPECT_EQ(usage_error({"-a", "--colour"}).hint.find("`tracer --help`"), 0u);
     EXPECT_NE(usage_error({"sleep", "1"}).hint.find("tracer -- sleep"), std::string::npos);
     usage_error({"listt"});
@@ -165,8 +170,12 @@ TEST(CommandLine, ListTellsFilesFromPatterns) {
     EXPECT_EQ(process.ids, std::vector<uint32_t>{12});
     EXPECT_EQ(process.pattern, "gc*");
     EXPECT_TRUE(list({"--json"}).json);
+    const auto in_container = list({"--pid", "7@1234", "gc*"});
+    ASSERT_EQ(in_container.namespaced_ids.size(), 1u);
+    EXPECT_EQ(in_container.namespaced_ids[0].id, 7u);
+    EXPECT_EQ(in_container.pattern, "gc*");
     usage_error({"list", "--pid", "1", "a", "b"});
-    usage_error({"list", "a", "b", "c"});
+    EXPECT_EQ(usage_error({"list", "a", "b", "c"}).what, "unexpected \"c\"");
 }
 
 TEST(CommandLine, ConvertNeedsBothFiles) {
@@ -177,6 +186,22 @@ TEST(CommandLine, ConvertNeedsBothFiles) {
     usage_error({"convert", "in.traw"});
     usage_error({"convert", "-o", "out.fxt"});
     usage_error({"convert", "in.traw", "-o", "out.fxt", "--", "true"});
+}
+
+TEST(CommandLine, ConvertAndGcStatsTakeTheOcamlThatWroteTheRings) {
+    const auto convert = parse({"convert", "1.events", "--ocaml", "5.3.1", "-o", "out.fxt"});
+    ASSERT_TRUE(convert);
+    EXPECT_EQ(std::get<ConvertCommand>(*convert).ocaml, (ring::OcamlVersions{3, 3}));
+    const auto stats = parse({"gc-stats", "1.events", "--json"});
+    ASSERT_TRUE(stats);
+    EXPECT_EQ(std::get<GcStatsCommand>(*stats).input_path, "1.events");
+    EXPECT_TRUE(std::get<GcStatsCommand>(*stats).json);
+    EXPECT_EQ(std::get<GcStatsCommand>(*stats).ocaml, ring::OcamlVersions());
+    usage_error({"gc-stats"});
+    EXPECT_TRUE(std::get<RingsCommand>(*parse({"rings", "--json"})).json);
+    usage_error({"rings", "1234"});
+    usage_error({"gc-stats", "1.events", "--ocaml", "4.14"});
+    usage_error({"gc-stats", "1.events", "--", "true"});
 }
 
 TEST(CommandLine, DoctorTakesJson) {
@@ -201,6 +226,52 @@ TEST(CommandLine, ExplainTakesProbesAndWhereToLook) {
               (std::vector<std::string>{"./app", "-e"}));
     usage_error({"explain"});
     usage_error({"explain", "-e", "u:app:f", "-p", "1", "--", "./app"});
+}
+
+TEST(CommandLine, TakesTheOptionsOfPacks) {
+    const auto plain = record({"-a"});
+    EXPECT_FALSE(plain.packs.request.off);
+    EXPECT_EQ(plain.packs.request.level, PackLevel::standard);
+    EXPECT_TRUE(plain.packs.request.names.empty());
+    const auto command = record({"-a", "--packs", "python,jvm", "--packs", "php", "--level", "more",
+                                 "--pack", "a.toml", "--pack", "b.toml"});
+    EXPECT_EQ(command.packs.request.names, (std::vector<std::string>{"python", "jvm", "php"}));
+    EXPECT_EQ(command.packs.request.level, PackLevel::more);
+    EXPECT_EQ(command.packs.files, (std::vector<std::string>{"a.toml", "b.toml"}));
+    EXPECT_TRUE(record({"-a", "--no-packs"}).packs.request.off);
+}
+
+TEST(CommandLine, ExplainsWrongOptionsOfPacks) {
+    EXPECT_NE(usage_error({"-a", "--level", "mroe"}).hint.find("more"), std::string::npos);
+    EXPECT_NE(usage_error({"-a", "--level", "mroe"}).what.find("--level"), std::string::npos);
+    EXPECT_NE(usage_error({"-a", "--packs", "a,,b"}).what.find("--packs"), std::string::npos);
+    EXPECT_NE(usage_error({"-a", "--no-packs", "--level", "all"}).what.find("--no-packs"),
+              std::string::npos);
+}
+
+TEST(CommandLine, TakesThePacksCommands) {
+    const auto all = parse({"packs", "--json"});
+    ASSERT_TRUE(all && std::holds_alternative<PacksCommand>(*all));
+    EXPECT_TRUE(std::get<PacksCommand>(*all).json);
+    const auto one = parse({"packs", "python", "--pid", "1,2", "--level", "all"});
+    ASSERT_TRUE(one && std::holds_alternative<PacksCommand>(*one));
+    EXPECT_EQ(std::get<PacksCommand>(*one).name, "python");
+    EXPECT_EQ(std::get<PacksCommand>(*one).ids, (std::vector<uint32_t>{1, 2}));
+    const auto check = parse({"pack", "check", "a.toml", "b.toml"});
+    ASSERT_TRUE(check && std::holds_alternative<PackCheckCommand>(*check));
+    EXPECT_EQ(std::get<PackCheckCommand>(*check).files.size(), 2u);
+    const auto begin = parse({"pack", "template", "redis"});
+    ASSERT_TRUE(begin && std::holds_alternative<PackTemplateCommand>(*begin));
+    EXPECT_EQ(std::get<PackTemplateCommand>(*begin).name, "redis");
+
+    EXPECT_NE(usage_error({"packs", "--pid", "1"}).hint.find("python --pid"), std::string::npos);
+    usage_error({"packs", "python", "--level", "all"});
+    usage_error({"packs", "python", "ruby"});
+    EXPECT_NE(usage_error({"pack", "chek", "a.toml"}).hint.find("check"), std::string::npos);
+    usage_error({"pack"});
+    usage_error({"pack", "check"});
+    usage_error({"pack", "template", "No Name"});
+    usage_error({"packs", "--", "ls"});
 }
 
 }  // namespace

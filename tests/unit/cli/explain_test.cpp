@@ -54,6 +54,16 @@ TEST(Explain, PrintsOneLineOfJson) {
     EXPECT_TRUE(json.at("warnings").empty());
 }
 
+TEST(Explain, SaysWhatAHitIsAndOnWhichLine) {
+    const auto state = explain({.probes = {own_probe() + " state \"phase {n}\""}});
+    EXPECT_NE(state.find("\n  state "), std::string::npos) << state;
+    EXPECT_NE(state.find("on the line phase {n}\n"), std::string::npos) << state;
+    const auto counter =
+        nlohmann::json::parse(explain({.probes = {own_probe() + " counter"}, .json = true}));
+    EXPECT_EQ(counter.at("probes").at(0).at("meaning"), "counter");
+    EXPECT_EQ(counter.at("probes").at(0).at("line"), "");
+}
+
 TEST(Explain, TakesTheBareNameOfAMappedFile) {
     const auto text = explain({.probes = {"u:unit_cli:explained_by_the_test"}});
     EXPECT_NE(text.find("explained_by_the_test"), std::string::npos) << text;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 #include "probe/probe_spec.h"
+#include "session/targets.h"
 #include "unit/symbol/elf_builder.h"
 #include "unit/symbol/foreign_elf.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <unistd.h>
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -32,6 +35,13 @@ Listed list(const ListCommand& command) {
     return {std::move(status), std::move(text), ::testing::internal::GetCapturedStderr()};
 }
 
+// The one line, without the types that stand behind it where the build has debug info.
+std::string without_types(const std::string& text) {
+    const std::string line = text.substr(0, text.find('\n'));
+    EXPECT_EQ(text, line + '\n');
+    return line.substr(0, std::min(line.rfind(", (arg:"), line.rfind("  # ()")));
+}
+
 TEST(List, PrintsAnAbsolutePathForARelativeFile) {
     const auto self = std::filesystem::read_symlink("/proc/self/exe");
     const auto before = std::filesystem::current_path();
@@ -39,19 +49,31 @@ TEST(List, PrintsAnAbsolutePathForARelativeFile) {
     const auto listed = list({.file = self.filename().string(), .pattern = "listed_by_the_test"});
     std::filesystem::current_path(before);
     ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
-    EXPECT_EQ(listed.text, "u:" + self.string() + ":listed_by_the_test\n");
+    EXPECT_EQ(without_types(listed.text), "u:" + self.string() + ":listed_by_the_test");
 }
 
 TEST(List, FindsFunctionsByTheNameInTheSource) {
     const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
     const auto listed = list({.file = self, .pattern = "tracer::run_list"});
     ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
-    EXPECT_EQ(listed.text, "u:" + self +
-                               ":_ZN6tracer8run_listERKNS_11ListCommandE  # "
-                               "tracer::run_list(tracer::ListCommand const&)\n");
+    EXPECT_EQ(without_types(listed.text), "u:" + self +
+                                              ":_ZN6tracer8run_listERKNS_11ListCommandE  # "
+                                              "tracer::run_list(tracer::ListCommand const&)");
     const auto spec = parse_probe_spec(listed.text.substr(0, listed.text.size() - 1));
     ASSERT_TRUE(spec) << spec.error().what;
     EXPECT_EQ(spec->name, "_ZN6tracer8run_listERKNS_11ListCommandE");
+}
+
+TEST(List, TellsWhichProcessesRunTheFile) {
+    const ListCommand command{
+        .ids = {static_cast<uint32_t>(getpid())}, .pattern = "listed_by_the_test", .json = true};
+    const auto listed = list(command);
+    ASSERT_TRUE(listed.status.has_value()) << listed.status.error().what;
+    const auto row = nlohmann::json::parse(listed.text);
+    ASSERT_EQ(row.at("processes").size(), 1u);
+    EXPECT_EQ(row.at("processes")[0].at("pid"), getpid());
+    EXPECT_EQ(row.at("processes")[0].at("own_pid"),
+              id_in_own_namespace(static_cast<uint32_t>(getpid())));
 }
 
 TEST(List, TakesTheBareNameOfAMappedFile) {

@@ -188,7 +188,7 @@ protected:
 
     [[nodiscard]] Sums sums() const {
         Sums sums{.until = counters().spans_ended_by_until,
-                  .orphans = counters().spans_orphan_end,
+                  .orphans = counters().spans_orphan_end + counters().spans_begun_before,
                   .reused = counters().spans_key_reused,
                   .lost = counters().spans_cut_by_loss,
                   .at_exit = counters().spans_closed_at_exit,

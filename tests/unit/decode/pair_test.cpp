@@ -139,14 +139,18 @@ TEST_F(DecoderPair, UntilEndsAllOfItsThreadAndWhatIsInside) {
     EXPECT_EQ(writer_.open_spans(), 0U);
 }
 
-TEST_F(DecoderPair, AnEndWithoutABeginIsAnOrphan) {
+TEST_F(DecoderPair, AnEndBeforeAnyBeginOfItsThreadIsOfBeforeTheRecording) {
     pair(10, kP + kEnd);
+    pair(11, kP + kEnd);
     pair(20, kP);
     pair(30, kQ + kEnd);
     pair(40, kP + kEnd);
-    EXPECT_EQ(counters().spans_orphan_end, 2U);
+    pair(50, kP + kEnd);
+    EXPECT_EQ(counters().spans_begun_before, 3U);
+    EXPECT_EQ(tally("p").begun_before, 2U);
+    EXPECT_EQ(tally("q").begun_before, 1U);
+    EXPECT_EQ(counters().spans_orphan_end, 1U);
     EXPECT_EQ(tally("p").orphan_ends, 1U);
-    EXPECT_EQ(tally("q").orphan_ends, 1U);
     EXPECT_THAT(writer_.lines(), ElementsAre("20 begin p 7 [1]", "40 end p 7 returned [1]"));
 }
 

@@ -66,16 +66,37 @@ TEST_F(DecoderSpan, AReturnEndsTheFramesBelowIt) {
                                              "40 end g 7 unwound []", "40 end f 7 returned [2]"));
 }
 
-TEST_F(DecoderSpan, AReturnWithoutAnEntryIsAnOrphan) {
+TEST_F(DecoderSpan, AReturnWithoutAnEntryIsOfBeforeOrAnOrphan) {
     end(10, kEndF, 0x1000);
     EXPECT_THAT(writer_.lines(), IsEmpty());
     begin(20, kBeginF, 0x1000);
     end(25, kEndG, 0x0f00);  // a frame below whose begin was not seen
     begin(30, kBeginG, 0x0f00);
     end(40, kEndG, 0x1100);  // a frame around all that are known
-    EXPECT_EQ(counters().spans_orphan_end, 3U);
+    EXPECT_EQ(counters().spans_orphan_end, 1U);
+    EXPECT_EQ(counters().spans_begun_before, 2U);
     EXPECT_THAT(writer_.lines(), ElementsAre("20 begin f 7 [1]", "30 begin g 7 [1]",
                                              "40 end g 7 unwound []", "40 end f 7 unwound []"));
+}
+
+TEST_F(DecoderSpan, AThreadThatBeganInTheRecordingHasNoOlderFrames) {
+    feed(test::make_task({.time_ns = 1, .tgid = 7, .tid = 8}, TR_KIND_task_new, {.comm = "t"}));
+    end(10, kEndF, 0x1000, 8);
+    feed(test::make_exec({.time_ns = 11, .tgid = 7, .tid = 7}, "new", "/bin/new"));
+    end(20, kEndF, 0x1000);
+    EXPECT_EQ(counters().spans_orphan_end, 2U);
+    // A forked process goes on in the frames of its parent.
+    feed(test::make_task({.time_ns = 30, .tgid = 9, .tid = 9}, TR_KIND_task_new, {.comm = "c"}));
+    feed(test::make_hit({.time_ns = 40, .tgid = 9, .tid = 9}, kEndF, {0x1008, 2}));
+    EXPECT_EQ(counters().spans_orphan_end, 2U);
+    EXPECT_EQ(counters().spans_begun_before, 1U);
+}
+
+TEST_F(DecoderSpan, AfterALossAnEndAloneIsAnOrphan) {
+    feed(test::make_gap(TR_KIND_gap_begin, 20, 1, 0, 20));
+    feed(test::make_gap(TR_KIND_gap_end, 40, 1, 5, 20));
+    end(50, kEndF, 0x1000);
+    EXPECT_EQ(counters().spans_orphan_end, 1U);
 }
 
 TEST_F(DecoderSpan, TwoStacksOfOneThreadDoNotUnwindEachOther) {

@@ -57,6 +57,10 @@ TEST_F(ArgumentSteps, WalksThroughStructures) {
     EXPECT_EQ(run("*(*(arg0+8)+16)+1"), 0xfffffff700000000u);
     EXPECT_EQ(run("*(*(arg6+8)+20):u16"), 0xfff6u) << "from an argument on the stack";
     EXPECT_EQ(run("*(*(arg0+16)+8)"), std::nullopt) << "memory that is not there";
+    EXPECT_EQ(run("*(%rdi+8)"), 0x30000u);
+    EXPECT_EQ(run("%rsp"), 0x20000u);
+    EXPECT_EQ(run("arg1*8:u64"), 40u);
+    EXPECT_EQ(run("*(%rsi*8+65504)"), 0x30000u) << "5 * 8 + 65504 is 0x10008";
     EXPECT_EQ(machine.run(compile("*(ret+8)", "ur:app:f").arg), 0x30000u);
 }
 
@@ -96,6 +100,14 @@ TEST_F(ArgumentSteps, HexadecimalIsUnsignedOfItsOwnSize) {
     EXPECT_EQ(argument.type, ValueType::pointer);
     EXPECT_EQ(machine.run(argument.arg), 0xffffffffu);
     EXPECT_EQ(compile("arg1/map(1=a)").names.size(), 1u);
+}
+
+TEST_F(ArgumentSteps, OnlyTextNamesACxxType) {
+    const auto argument = compile("*(arg1+8):str/type");
+    EXPECT_TRUE(argument.is_cxx_type);
+    EXPECT_EQ(argument.type, ValueType::string);
+    EXPECT_FALSE(compile("*(arg1+8):str").is_cxx_type);
+    EXPECT_THAT(refusal("*(arg1+8)/type"), HasSubstr("is no text"));
 }
 
 TEST_F(ArgumentSteps, RefusesMoreThanAProbeCanDo) {

@@ -5,6 +5,9 @@
 #include "unit/probe/fake_tracepoints.h"
 #include "unit/symbol/elf_builder.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,6 +50,34 @@ TEST(EventSpec, ReadsBeginEndAndUntil) {
     EXPECT_EQ(event.until[1].text, "u:/bin/pg:die");
 }
 
+TEST(EventSpec, ASpanMayHaveSeveralBegins) {
+    const auto event =
+        parse("u:a:f(n=arg0) as \"f {n}\" runtime run or ur:a:g(n=ret) ~~ calls:a:h until u:a:g");
+    EXPECT_EQ(event.begin.clauses.role, model::PointRole::run);
+    ASSERT_EQ(event.other_begins.size(), 1U);
+    EXPECT_EQ(event.other_begins[0].text, "ur:a:g(n=ret)");
+    ASSERT_TRUE(event.end);
+    EXPECT_TRUE(event.end->is_at_calls);
+    ASSERT_EQ(event.until.size(), 1U);
+    EXPECT_FALSE(event.all([](const ProbeSpec& spec) { return spec.name != "g"; }));
+    const auto refused = [](const char* text) {
+        const auto wrong = parse_event_spec(text);
+        EXPECT_FALSE(wrong) << text;
+        return wrong ? std::string() : wrong.error().what;
+    };
+    EXPECT_THAT(refused("u:a:f or u:a:g"), testing::HasSubstr("several begins, and no end"));
+    EXPECT_THAT(refused("u:a:f(n=arg0) or u:a:g(m=arg0) ~~ u:a:h"),
+                testing::HasSubstr("arguments of other names"));
+    EXPECT_THAT(refused("u:a:f* or u:a:g* ~~ u:a:h*"),
+                testing::HasSubstr("a wildcard in one of several begins"));
+    EXPECT_THAT(refused("u:a:f or u:a:g as \"x\" ~~ u:a:h"),
+                testing::HasSubstr("behind the span's begin"));
+    EXPECT_THAT(refused("u:a:f runtime sleep ~~ u:a:h"),
+                testing::HasSubstr("expected what a runtime's event is"));
+    EXPECT_THAT(refused("u:a:f(n=arg0) counter runtime gc"),
+                testing::HasSubstr("only an event is one of a runtime's"));
+}
+
 TEST(EventSpec, QuotesAndParenthesesHideWhatIsInThem) {
     const auto event = parse(R"(u:"/x ~~ y, until z":f(a=arg0,b=arg1)~~u:"q\"~~":until)");
     ASSERT_TRUE(event.is_pair());
@@ -64,6 +95,9 @@ TEST(EventSpec, FindsTheKey) {
     const auto shared = parse("u:a:f(shared_key=arg1) ~~ u:b:g(shared_key=arg2)");
     EXPECT_EQ(key_argument(shared.begin).scope, PairKey::shared);
     EXPECT_EQ(key_argument(parse("u:a:f ~~ u:a:g").begin).scope, PairKey::none);
+    const auto frame = parse("u:a:f(x=arg0, frame_key=arg1) ~~ u:a:g(frame_key=arg0)");
+    EXPECT_EQ(key_argument(frame.begin).scope, PairKey::frame);
+    EXPECT_EQ(key_argument(frame.begin).index, 1U);
 }
 
 TEST(EventSpec, RefusesWithTheTokenAndTheCure) {
@@ -75,13 +109,33 @@ TEST(EventSpec, RefusesWithTheTokenAndTheCure) {
         {"u:a:f ~~ u:a:g until u:a:h until u:a:i", "until ends a span"},
         {"u:a:f ~~ u:a:g until u:a:h,", "expected a probe"},
         {"u:a:f ~~ span:a:g", "a span by itself"},
-        {"u:a:f* ~~ u:a:g", "a wildcard in a name"},
-        {"usdt:*:f ~~ u:a:g", "a wildcard in a name"},
+        {"u:a:f* ~~ u:a:g", "0 wildcards in its name, and 1 in that of the begin"},
+        {"u:a:f ~~ u:a:g*", "1 wildcard in its name, and 0"},
+        {"u:a:f*?~~ u:a:g*", "1 wildcard in its name, and 2"},
+        {"u:a:f* ~~ u:a:g* until u:a:h**", "2 wildcards in its name, and 1"},
+        {"u:a:f*+4 ~~ u:a:g*", "an offset is for one symbol"},
+        {"u:a:\"f*(int)\" ~~ u:a:\"g*(int)\"", "with parameters"},
+        {"usdt:*:f ~~ u:a:g", "a wildcard in the provider"},
         {"u:a:f(key=arg0) ~~ u:a:g", "a key on the other side only"},
         {"u:a:f ~~ u:a:g(key=arg0)", "a key on the other side only"},
-        {"u:a:f(key=arg0) ~~ u:a:g(shared_key=arg0)", "key on one side"},
+        {"u:a:f(key=arg0) ~~ u:a:g(shared_key=arg0)", "keys of two kinds"},
         {"u:a:f(key=arg0, shared_key=arg1) ~~ u:a:g(key=arg0)", "a span has one"},
         {"u:a:f(key=arg0:f64) ~~ u:a:g(key=arg0)", "a key is an integer"},
+        {"u:a:f(key=arg0:str/type) ~~ u:a:g(key=arg0:str)", "without /type"},
+        {"u:a:f(frame_key=arg0) ~~ u:a:g", "a key on the other side only"},
+        {"u:a:f(frame_key=arg0) ~~ u:a:g(key=arg0)", "keys of two kinds"},
+        {"u:a:f(frame_key=arg0:str) ~~ u:a:g(frame_key=arg0)", "an integer or a pointer"},
+        {"u:a:f(frame_key=arg0) ~~ u:a:g(frame_key=arg0:f32)", "a key is an integer"},
+        {"u:a:f(key=arg0, frame_key=arg1) ~~ u:a:g(key=arg0)", "a span has one"},
+        {"u:a:f counter ~~ u:a:g", "begins and ends here"},
+        {"u:a:f state \"s\" ~~ u:a:g", "begins and ends here"},
+        {"u:a:f ~~ u:a:g as \"x\"", "this belongs behind the span's begin"},
+        {"u:a:f names thread as \"x\" ~~ u:a:g", "begins and ends here"},
+        {"u:a:f ~~ u:a:g counter", "behind the span's begin"},
+        {"u:a:f ~~ u:a:g track \"t\"", "behind the span's begin"},
+        {"u:a:f ~~ u:a:g until u:a:h raise a:b", "behind the span's begin"},
+        {"u:a:f(key=arg0) track \"t\" ~~ u:a:g(key=arg0)", "a track of its own"},
+        {"u:@:f ~~ u:a:g", "this is no pack"},
         {"u:a:f ~~ u:a:g until u:a:h(key=arg0)", "that the begin does not have"},
         {"u:a:f ~~ u:a:g until u:a:h(x=arg0)", "only the key is read"},
         {"u:a:f ~~ x:a:g", "begins with its kind"},
@@ -95,6 +149,16 @@ TEST(EventSpec, RefusesWithTheTokenAndTheCure) {
         EXPECT_THAT(error.what, HasSubstr("^")) << text;
     }
     EXPECT_THAT(refusal("u:a:f(key=arg0) ~~ u:a:g").hint, HasSubstr("key=argN"));
+}
+
+TEST(EventSpec, APackNamesTheFileThatItMatched) {
+    const auto event = parse_event_spec("u:@:f ~~ usdt:@:a:g", ProbeTextOrigin::pack);
+    ASSERT_TRUE(event) << event.error().what;
+    EXPECT_TRUE(event->begin.is_matched_file);
+    EXPECT_EQ(event->begin.path, "@");
+    EXPECT_TRUE(event->end->is_matched_file);
+    // In quotes it is a name like any other.
+    EXPECT_FALSE(parse(R"(u:"@":f)").begin.is_matched_file);
 }
 
 TEST(EventSpec, WildcardsOfAPathAreFine) {
@@ -141,6 +205,25 @@ std::vector<std::string> names(const std::vector<model::Argument>& arguments) {
     names.reserve(arguments.size());
     for (const auto& argument : arguments) names.push_back(argument.name);
     return names;
+}
+
+const AttachSite& return_of(const AttachPlan& plan) {
+    const auto& sites = plan.files.at(0).sites;
+    const auto found = std::ranges::find(sites, ProbeProgram::return_hit, &AttachSite::program);
+    EXPECT_NE(found, sites.end());
+    return *found;
+}
+
+TEST_F(PairCompiled, TiesAReturnToTheEntryOfItsOwnCallOnly) {
+    const auto own = compile({"u:app:rest", "u:app:rest(arg0) ~~ ur:app:rest"});
+    EXPECT_EQ(return_of(own).begin_id, TR_PROBE_FIRST_USER + 1);
+    const auto framed = compile({"u:app:rest(frame_key=arg0) ~~ ur:app:rest(frame_key=ret)"});
+    EXPECT_EQ(return_of(framed).begin_id, TR_PROBE_FIRST_USER);
+    // What is returned may be the key of another call's begin.
+    const auto keyed = compile({"u:app:rest(key=arg0) ~~ ur:app:rest(key=ret)"});
+    EXPECT_EQ(return_of(keyed).begin_id, 0U);
+    const auto other = compile({"usdt:app:req__begin ~~ ur:app:rest"});
+    EXPECT_EQ(return_of(other).begin_id, 0U);
 }
 
 TEST_F(PairCompiled, IsOnePointWithTheArgumentsOfBothEnds) {
@@ -194,6 +277,77 @@ TEST_F(PairCompiled, APlaceOfSeveralPairsIsAttachedForEach) {
     EXPECT_EQ(plan.points[1].name, "req");
     EXPECT_EQ(plan.points[2].name, "work") << "nothing in common: the begin's";
     EXPECT_TRUE(plan.warnings.empty());
+}
+
+TEST_F(PairCompiled, AFrameKeyIsTheFirstValueAndALineCountsIt) {
+    const auto plan =
+        compile({"usdt:app:req__begin(url=arg1, frame_key=arg0) track \"u {url} {frame_key}\" ~~ "
+                 "usdt:app:req__end(status=arg0, frame_key=arg1)"});
+    ASSERT_EQ(plan.probes.size(), 3U);
+    EXPECT_EQ(plan.probes[0].key, PairKey::frame);
+    EXPECT_THAT(plan.probes[0].line,
+                ElementsAre(NamePiece{"u ", NamePiece::kText}, NamePiece{"", 1},
+                            NamePiece{" ", NamePiece::kText}, NamePiece{"", 0}));
+    EXPECT_TRUE(plan.probes[2].line.empty());
+    EXPECT_THAT(names(plan.points[0].arguments), ElementsAre("frame_key", "url"));
+    EXPECT_THAT(names(plan.points[0].end_arguments), ElementsAre("status"));
+}
+
+// A begin for each name, with the end of the same: never with another's.
+TEST_F(PairCompiled, WildcardsOfTheEndAreWhatThoseOfTheBeginWere) {
+    const auto jni = ElfBuilder()
+                         .note("jni", "Find__entry", "8@%rdi", ElfBuilder::kText + 4)
+                         .note("jni", "Find__return", "", ElfBuilder::kText + 5)
+                         .note("jni", "Alone__entry", "8@%rdi", ElfBuilder::kText + 6)
+                         .note("jni", "Get__entry", "8@%rdi", ElfBuilder::kText + 7)
+                         .note("jni", "Get__entry", "8@%rsi", ElfBuilder::kText + 8)
+                         .note("jni", "Get__return", "8@%rax", ElfBuilder::kText + 9)
+                         .note("jni", "Get__failed", "8@%rax", ElfBuilder::kText + 10)
+                         .note("jni", "reset", "", ElfBuilder::kText + 11);
+    const auto path = test::write_file(folder.path(), "jni", jni.build());
+    files.add_file({path, path});
+    const auto plan = compile(
+        {"usdt:jni:*__entry(key=arg0) ~~ usdt:jni:*__return(key=arg0) until usdt:jni:*__failed, "
+         "usdt:jni:reset"});
+    ASSERT_EQ(plan.points.size(), 2U);
+    EXPECT_EQ(plan.points[0].name, "Find");
+    EXPECT_EQ(plan.points[1].name, "Get");
+    std::vector<std::string> places;
+    for (const auto& file : plan.files) {
+        for (const auto& site : file.sites) {
+            const auto& probe = plan.probes.at(site.probe_id - plan.first_probe_id);
+            places.push_back(fmt::format("{} {} {:#x}",
+                                         plan.points.at(static_cast<size_t>(probe.point)).name,
+                                         static_cast<int>(probe.role), site.file_offset));
+            // What only a wildcard found need not attach, what was named must.
+            EXPECT_EQ(site.may_fail, site.file_offset != 0x20b);
+        }
+    }
+    const int begin = static_cast<int>(HitRole::pair_begin);
+    const int end = static_cast<int>(HitRole::pair_end);
+    const int until = static_cast<int>(HitRole::pair_until);
+    EXPECT_THAT(places,
+                testing::UnorderedElementsAre(
+                    fmt::format("Find {} 0x204", begin), fmt::format("Find {} 0x205", end),
+                    fmt::format("Find {} 0x20b", until), fmt::format("Get {} 0x207", begin),
+                    fmt::format("Get {} 0x208", begin), fmt::format("Get {} 0x209", end),
+                    fmt::format("Get {} 0x20a", until), fmt::format("Get {} 0x20b", until)));
+    EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("Alone__entry")));
+    EXPECT_FALSE(try_compile({"usdt:jni:Al*__entry ~~ usdt:jni:*__return"}));
+}
+
+// Functions are named by their files, and a path may find several.
+TEST_F(PairCompiled, WildcardsOfFunctionsArePairedToo) {
+    const auto app = ElfBuilder()
+                         .function("a_open", ElfBuilder::kText, 16)
+                         .function("a_shut", ElfBuilder::kText + 16, 16)
+                         .function("b_open", ElfBuilder::kText + 32, 16);
+    const auto path = test::write_file(folder.path(), "lib", app.build());
+    files.add_file({path, path});
+    const auto plan = compile({"u:lib:*_open ~~ u:lib:*_shut"});
+    ASSERT_EQ(plan.points.size(), 1U);
+    EXPECT_EQ(plan.probes.size(), 2U);
+    EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("b_open")));
 }
 
 TEST_F(PairCompiled, RefusesWhatCannotBe) {

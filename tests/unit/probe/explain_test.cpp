@@ -139,6 +139,8 @@ TEST_F(Explain, TellsHowTextsOfEveryFormAreRead) {
               "text at rsi, as many bytes as low 4 bytes of rdx says, at most 4096");
     EXPECT_EQ(site("u:app:nop(a=*(arg0+8):str[1024+])").arguments.at(0).read,
               "text at 8 bytes at rdi + 0x8, at most 1023 bytes");
+    EXPECT_EQ(site("u:app:nop(a=*(arg1+8):str/type)").arguments.at(0).read,
+              "text at 8 bytes at rsi + 0x8, the name of a C++ type");
     EXPECT_EQ(site("u:app:nop(a=arg0+16)").arguments.at(0).read, "rdi + 0x10");
 }
 
@@ -153,6 +155,10 @@ TEST_F(Explain, TellsOfThePairsArgumentsAndTheirKeys) {
     const auto explanation = explain_plan(*plan, {});
     ASSERT_TRUE(explanation) << explanation.error().what;
     const auto& sites = explanation->probes.at(0).sites;
+    EXPECT_EQ(explanation->probes[0].spec, event->text) << "from its begin on";
+    EXPECT_EQ(sites.at(0).part, "begin");
+    EXPECT_EQ(sites.at(1).part, "end");
+    EXPECT_EQ(sites.at(2).part, "until");
     const auto reads = [&](size_t index) {
         std::vector<std::string> texts;
         for (const auto& argument : sites.at(index).arguments) {

@@ -38,6 +38,41 @@ TEST(FunctionCode, SeesCallsOfEveryForm) {
     EXPECT_TRUE(read({0xff, 0x15, 0, 0, 0, 0, 0xc3}).has_call);
 }
 
+FunctionCode read_beside(const std::vector<uint8_t>& code, uint64_t entry) {
+    const auto bytes = bytes_of(code);
+    const std::vector<CodePart> parts{{0x1000, bytes}};
+    return read_function_code(parts, false, [&](uint64_t vaddr) { return vaddr == entry; });
+}
+
+TEST(FunctionCode, IsLeftByAJumpToWhereAFunctionBegins) {
+    // xor %eax,%eax; jmp +0x100
+    const std::vector<uint8_t> code = {0x31, 0xc0, 0xe9, 0x00, 0x01, 0x00, 0x00};
+    const auto left = read_beside(code, 0x1107);
+    EXPECT_EQ(left.obstacle, "");
+    ASSERT_EQ(left.tail_jumps.size(), 1u);
+    EXPECT_EQ(left.tail_jumps[0].from, 0x1002u);
+    EXPECT_EQ(left.tail_jumps[0].to, 0x1107u);
+    EXPECT_TRUE(left.returns.empty());
+    EXPECT_EQ(read_beside(code, 0x1108).obstacle, "is left by a jump into another");
+    EXPECT_EQ(read(code).obstacle, "is left by a jump into another");
+    // je +0x100; ret: a breakpoint there says nothing.
+    const std::vector<uint8_t> may_leave = {0x0f, 0x84, 0x00, 0x01, 0x00, 0x00, 0xc3};
+    EXPECT_EQ(read_beside(may_leave, 0x1106).obstacle, "is left by a conditional jump to another");
+}
+
+TEST(FunctionCode, IsLeftByAPointerIfNothingElseNeedsTheJump) {
+    // mov (%rdi),%rax; jmp *0x18(%rax), and what fills the line
+    const auto forwards = read({0x48, 0x8b, 0x07, 0xff, 0x60, 0x18, 0x66, 0x90, 0xcc, 0x0f, 0x0b});
+    EXPECT_EQ(forwards.obstacle, "");
+    ASSERT_EQ(forwards.tail_jumps.size(), 1u);
+    EXPECT_EQ(forwards.tail_jumps[0].from, 0x1003u);
+    EXPECT_EQ(forwards.tail_jumps[0].to, std::nullopt);
+    // test; je to the ret; jmp *%rax; ret
+    EXPECT_EQ(read({0x85, 0xc0, 0x74, 0x02, 0xff, 0xe0, 0xc3}).tail_jumps.size(), 1u);
+    // The same without the je: the jump may be what leads to the ret.
+    EXPECT_NE(read({0x85, 0xc0, 0x90, 0x90, 0xff, 0xe0, 0xc3}).obstacle, "");
+}
+
 TEST(FunctionCode, BelievesJumpTablesOfGoOnly) {
     const std::vector<uint8_t> indexed = {0xff, 0x24, 0xc1, 0xc3};  // jmp *(%rcx,%rax,8)
     EXPECT_NE(read(indexed).obstacle, "");

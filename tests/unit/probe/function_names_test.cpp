@@ -36,7 +36,10 @@ protected:
                                  .function("camlStdlib__List__map_513", kText + 0x80)
                                  .function("base_GHCziBase_map_info", kText + 0x90)
                                  .function("_ZN2ns1fEPc", kText + 0xa0)
-                                 .function("_ZN2ns1fEPcPc", kText + 0xb0);
+                                 .function("_ZN2ns1fEPcPc", kText + 0xb0)
+                                 .function("_ZN2ns3BoxIiE3addERKS1_", kText + 0xc0)
+                                 .function("_ZN2ns3BoxIiEpLERKS1_", kText + 0xd0)
+                                 .function("_ZNSaIcE8allocateEm", kText + 0xe0);
         path = test::write_file(folder.path(), "app", program.build());
         files.add_file({path, path});
     }
@@ -71,6 +74,15 @@ TEST_F(FunctionNames, ANameWithParametersIsOneFunction) {
     EXPECT_THAT(places("ns::sort(std::vector<int,std::allocator<int>>, int)"), ElementsAre(0x50));
     // The star is a pointer here, though as a wildcard it would fit the next one too.
     EXPECT_THAT(places("ns::f(char*)"), ElementsAre(0xa0));
+}
+
+TEST_F(FunctionNames, WordsThatTheSymbolAbbreviatesAreFound) {
+    EXPECT_THAT(places("ns::Box<int>::add"), ElementsAre(0xc0));
+    EXPECT_THAT(places("ns::Box<int>::add(ns::Box<int> const&)"), ElementsAre(0xc0));
+    EXPECT_THAT(places("ns::Box<int>::operator+="), ElementsAre(0xd0));
+    EXPECT_THAT(places("std::allocator<char>::allocate"), ElementsAre(0xe0));
+    EXPECT_THAT(places("a::inner::twice*"), ElementsAre(0x70));
+    EXPECT_THAT(places("ns::Other::method"), IsEmpty());
 }
 
 TEST_F(FunctionNames, ANameWithoutParametersIsAllOverloadsAndSaysSo) {

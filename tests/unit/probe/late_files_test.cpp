@@ -154,6 +154,54 @@ TEST_F(LateFiles, TheSameProbeInAnotherFileIsTheSamePoint) {
     EXPECT_EQ(changed->points[0].index, model::PointIndex{1});
 }
 
+TEST_F(LateFiles, PlansOfOneInodeAttachItOnce) {
+    const LateFile file = open("app", app());
+    const LateFile again = open("app", app());
+    const LateFile other = open("other", app());
+    auto plan = compile_late_file(specs({"usdt:app:start"}), file, 16, {});
+    ASSERT_TRUE(plan) << plan.error().what;
+    // Opened a second time it has another path.
+    ASSERT_NE(file.file.open_path, again.file.open_path);
+    for (const LateFile* added : {&again, &other}) {
+        auto more = compile_late_file(specs({"usdt:app:start", "u:*:work"}), *added, 16, {});
+        ASSERT_TRUE(more) << more.error().what;
+        append_plan(*plan, std::move(*more));
+    }
+    ASSERT_EQ(plan->files.size(), 2u);
+    EXPECT_EQ(plan->files[0].sites.size(), 3u);
+    EXPECT_EQ(plan->files[1].sites.size(), 2u);
+}
+
+// Most files that come have none of the probes: what their conditions name need not be there yet.
+TEST_F(LateFiles, AsksForAConditionOnlyWhereTheProbeIs) {
+    const LateFile file = open("app", app());
+    CompileOptions options;
+    size_t asked = 0;
+    options.find_container = [&](std::string_view) -> Result<uint64_t> {
+        ++asked;
+        return uint64_t{7};
+    };
+    const auto missing =
+        compile_late_file(specs({"u:app:absent if container == \"web\""}), file, 16, {}, options);
+    ASSERT_TRUE(missing) << missing.error().what;
+    EXPECT_EQ(asked, 0u);
+    EXPECT_TRUE(missing->warnings.empty());
+    const auto found =
+        compile_late_file(specs({"u:app:work if container == \"web\""}), file, 16, {}, options);
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(asked, 1u);
+    EXPECT_EQ(found->programs.size(), 1u);
+}
+
+TEST(AttachFile, RaisesASemaphoreOnceAndOnlyOneAtAPlace) {
+    AttachFile file;
+    EXPECT_TRUE(file.add_raise({.file_offset = 8, .semaphore_offset = 100}));
+    EXPECT_TRUE(file.add_raise({.file_offset = 9, .semaphore_offset = 101}));
+    EXPECT_TRUE(file.add_raise({.file_offset = 8, .semaphore_offset = 101}));
+    EXPECT_FALSE(file.add_raise({.file_offset = 9, .semaphore_offset = 102}));
+    EXPECT_EQ(file.raises.size(), 2u);
+}
+
 TEST_F(LateFiles, APathMeansTheFileAloneThatCame) {
     const LateFile file = open("app", app());
     // There is such a file, but it is not the one that came.
@@ -174,6 +222,18 @@ TEST_F(LateFiles, AFaultOfOneSpecIsAWarning) {
     ASSERT_TRUE(plan) << plan.error().what;
     EXPECT_EQ(plan->probes.size(), 1u);
     EXPECT_THAT(plan->warnings, ::testing::Contains(HasSubstr("16 bytes long")));
+}
+
+TEST_F(LateFiles, ContainersInConditionsAreThoseOfTheStart) {
+    const LateFile file = open("app", app());
+    CompileOptions options;
+    options.find_container = [](std::string_view) -> Result<uint64_t> { return 4711; };
+    const auto plan =
+        compile_late_file(specs({"usdt:app:start if container == \"web\""}), file, 16, {}, options);
+    ASSERT_TRUE(plan) << plan.error().what;
+    EXPECT_TRUE(plan->warnings.empty()) << plan->warnings.front();
+    ASSERT_EQ(plan->gates.size(), 1u);
+    EXPECT_EQ(plan->gates[0].terms[0].constant, 4711u);
 }
 
 TEST_F(LateFiles, AnotherInodeUnderTheNameIsNotTaken) {

@@ -29,6 +29,18 @@ TEST(Wildcard, IsNotSlowOnPurpose) {
     EXPECT_FALSE(wildcard_matches("*a*a*a*a*a*a*a*a*a*b", text));
 }
 
+TEST(Wildcard, CapturesWhatEachStandsFor) {
+    using Captures = std::optional<std::vector<std::string>>;
+    EXPECT_EQ(wildcard_captures("*__entry", "Find__entry"), Captures({"Find"}));
+    EXPECT_EQ(wildcard_captures("*__entry", "__entry"), Captures({""}));
+    EXPECT_EQ(wildcard_captures("a?c*", "abcde"), (Captures({"b", "de"})));
+    EXPECT_EQ(wildcard_captures("*_*", "a_b_c"), (Captures({"a", "b_c"})));
+    EXPECT_EQ(wildcard_captures("plain", "plain"), Captures(std::vector<std::string>{}));
+    EXPECT_EQ(wildcard_captures("*__entry", "Find__return"), std::nullopt);
+    EXPECT_EQ(fill_wildcards("?_*_end", {"b", "de"}), "b_de_end");
+    EXPECT_EQ(fill_wildcards("plain", {}), "plain");
+}
+
 TEST(Nearest, CountsEditsAndSwaps) {
     EXPECT_EQ(edit_distance("start", "start", 3), 0u);
     EXPECT_EQ(edit_distance("strat", "start", 3), 1u);

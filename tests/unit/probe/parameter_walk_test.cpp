@@ -3,12 +3,15 @@
 // Arguments by name and type on a program with debug information: the operations that they become
 // are run on fake registers and memory.
 #include "probe/probe_compiler.h"
+#include "probe/probe_list.h"
 #include "support/fake_machine.h"
 #include "support/targets/dwarf/dwarf_arguments.h"
 #include "unit/symbol/elf_builder.h"
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,6 +158,30 @@ TEST_P(ParameterWalk, ReturnValuesHaveTheirTypes) {
     EXPECT_EQ(of_return("c_returns_large")[0].type, ValueType::pointer);
 }
 
+TEST_P(ParameterWalk, NamesOfValuesAreCompared) {
+    const auto constant = [&](const std::string& clauses) -> std::optional<uint64_t> {
+        const auto plan = try_compile("u:" + path + ":c_integers() if " + clauses);
+        EXPECT_TRUE(plan) << plan.error().what;
+        return plan ? std::optional(plan->gates.at(0).terms[0].constant) : std::nullopt;
+    };
+    EXPECT_EQ(constant("arg:f == \"kGreen\""), 5u);
+    EXPECT_EQ(constant("arg:f != \"kRed\""), ~uint64_t{0});
+    EXPECT_EQ(constant("arg5 == \"kGreen\""), 5u);
+    const auto unknown = try_compile("u:" + path + ":c_integers() if arg:f == \"kGren\"");
+    ASSERT_FALSE(unknown);
+    EXPECT_THAT(unknown.error().what, HasSubstr("no value is called 'kGren'"));
+    EXPECT_THAT(unknown.error().hint, HasSubstr("kGreen"));
+}
+
+TEST_P(ParameterWalk, TemplatesTakeAMemberAsTheSourceSpellsIt) {
+    for (const char* label : {"req->peer.port", "arg:req->peer.port", "req->peer->port"}) {
+        const auto plan =
+            try_compile("u:" + path + ":c_request(arg:req->peer.port) as \"{" + label + "}\"");
+        ASSERT_TRUE(plan) << label << ": " << plan.error().what;
+        EXPECT_EQ(plan->probes.at(0).name.at(0).slot, 0) << label;
+    }
+}
+
 TEST_P(ParameterWalk, RefusalsSayWhatThereIs) {
     const auto unknown = refusal("c_request", "arg:rek");
     EXPECT_THAT(unknown.what, HasSubstr("no parameter 'rek'"));
@@ -167,6 +194,8 @@ TEST_P(ParameterWalk, RefusalsSayWhatThereIs) {
     EXPECT_THAT(refusal("c_request", "arg:req->flags").what, HasSubstr("bit field"));
     EXPECT_THAT(refusal("c_floats", "arg:x").what, HasSubstr("vector register"));
     EXPECT_THAT(refusal("c_memory", "arg:l.values").what, HasSubstr("array"));
+    EXPECT_THAT(refusal("c_memory", "arg:l.values").hint, HasSubstr("*(arg:l.values+8):s64"));
+    EXPECT_THAT(refusal("c_request", "arg:text[arg:out]").hint, HasSubstr("behind its type"));
 }
 
 TEST_P(ParameterWalk, AWildcardsParameterIsMissingWhereThereIsNone) {
@@ -178,6 +207,97 @@ TEST_P(ParameterWalk, AWildcardsParameterIsMissingWhereThereIsNone) {
     EXPECT_GT(plan.programs.size(), 1u);
     EXPECT_EQ(readable, 1u);
     EXPECT_THAT(plan.warnings, Contains(HasSubstr("no such parameter")));
+}
+
+TEST_P(ParameterWalk, TheListNamesWhatArgumentsMayBeCalled) {
+    TargetFiles files;
+    files.add_file({path, path});
+    const auto listed = [&](const std::string& pattern) {
+        std::map<std::string, std::string> parameters;
+        ListOptions options;
+        options.pattern = pattern;
+        static_cast<void>(list_probes(files, options, [&](const ListedProbe& probe) {
+            const auto spec = parse_probe_spec(annotated_line(probe));
+            EXPECT_TRUE(spec) << annotated_line(probe);
+            if (spec) parameters[spec->name] = probe.parameters;
+        }));
+        return parameters;
+    };
+    const auto found = listed("c_*");
+    EXPECT_EQ(found.at("c_request"),
+              "(arg:req: const struct request *, arg:text: const char *, arg:out: int *)");
+    EXPECT_EQ(found.at("c_variadic"), "(arg:format: const char *, ...) -> int");
+    EXPECT_EQ(found.at("c_returns_real"), "() -> double");
+    EXPECT_EQ(listed("").at("c_request"), "") << "reading the types of everything takes long";
+}
+
+using CxxParameterWalk = ParameterWalk;
+
+constexpr const char* kTexts = "\"shop::texts\"";
+
+INSTANTIATE_TEST_SUITE_P(Programs,
+                         CxxParameterWalk,
+                         ::testing::Values("dwarf_cxx_gcc_o0",
+                                           "dwarf_cxx_gcc_o2",
+                                           "dwarf_cxx_clang_o2"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(CxxParameterWalk, ReferencesAreWhatTheyLeadTo) {
+    constexpr uint64_t kCustomer = 0x30000;
+    machine.registers[TR_REG_RDI] = kCustomer;
+    machine.registers[TR_REG_R8] = 0x40000;
+    machine.store(kCustomer, 209, 4);
+    machine.store(kCustomer + 4, 200, 1);
+    machine.store(kCustomer + 40, 0x50000, 8);
+    machine.store(0x40000, static_cast<uint64_t>(-210), 4);
+    machine.store(0x50000, 208, 8);
+    EXPECT_EQ(run(kTexts, "arg:customer.id"), 209u);
+    EXPECT_EQ(run(kTexts, "arg:customer->id"), 209u);
+    EXPECT_EQ(run(kTexts, "arg:customer.limit"), 208u);
+    EXPECT_EQ(run(kTexts, "arg:number"), static_cast<uint64_t>(-210));
+    EXPECT_EQ(run(kTexts, "arg:number:ptr"), 0x40000u);
+    EXPECT_EQ(argument(kTexts, "arg:number").type, ValueType::s32);
+    EXPECT_NE(argument(kTexts, "arg:customer.state").name_of(200), nullptr);
+    EXPECT_EQ(argument(kTexts, "arg:customer").type, ValueType::pointer);
+    EXPECT_THAT(refusal(kTexts, "arg:other.id").hint, HasSubstr("write ->"));
+}
+
+TEST_P(CxxParameterWalk, StringObjectsAreTheirText) {
+    constexpr uint64_t kCustomer = 0x30000;
+    const auto text = [&](const std::string& argument) {
+        const auto plan = compile(kTexts, argument);
+        return plan.programs.empty() ? tr_arg{} : plan.programs[0].args[0];
+    };
+    machine.registers[TR_REG_RDI] = kCustomer;
+    machine.registers[TR_REG_RSI] = 4;
+    machine.registers[TR_REG_RDX] = 0x6000;
+    machine.registers[TR_REG_RCX] = 0x7000;
+    machine.store(kCustomer + 8, 0x8000, 8);
+    machine.store(kCustomer + 16, 300, 8);
+    machine.store(0x7000, 0x9000, 8);
+    machine.store(0x7008, 6, 8);
+    for (const auto& [argument, address, length] :
+         {std::tuple{"arg:customer.name", 0x8000u, 300u}, std::tuple{"arg:view", 0x6000u, 4u},
+          std::tuple{"arg:text", 0x9000u, 6u}, std::tuple{"arg:text:str[80+]", 0x9000u, 6u}}) {
+        const auto read = text(argument);
+        EXPECT_EQ(read.form, TR_ARG_USER_BYTES) << argument;
+        EXPECT_EQ(machine.run(read), address) << argument;
+        EXPECT_EQ(machine.length(read), length) << argument;
+    }
+    EXPECT_EQ(text("arg:text").string_bytes_max, TR_STRING_BYTES);
+    EXPECT_EQ(text("arg:text:str[80+]").string_bytes_max, 80);
+    EXPECT_EQ(argument(kTexts, "arg:text").name, "text");
+    const auto quoted = try_compile("u:" + path + ":\"shop::texts\"() if arg:text ~ \"a*\"");
+    ASSERT_TRUE(quoted) << quoted.error().what;
+    const auto& term = quoted->gates.at(0).terms[0];
+    EXPECT_EQ(term.source, TR_TERM_TEXT);
+    EXPECT_EQ(machine.run(term.arg), 0x9000u);
+    const auto view = try_compile("u:" + path + ":\"shop::texts\"() if arg:view ~ \"a*\"");
+    ASSERT_TRUE(view) << view.error().what;
+    const auto& counted = view->gates.at(0).terms[0].arg;
+    EXPECT_EQ(counted.form, TR_ARG_USER_BYTES);
+    EXPECT_EQ(machine.run(counted), 0x6000u);
+    EXPECT_EQ(machine.length(counted), 4u);
 }
 
 TEST(ParameterNames, WithoutDebugInformationTheCureIsNamed) {

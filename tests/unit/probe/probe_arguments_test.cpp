@@ -147,6 +147,19 @@ TEST(ProbeArguments, RefusalsPointAtTheToken) {
     EXPECT_EQ(pointed_at("arg0:str[ret]", "span:app:f"), "ret");
 }
 
+TEST(ProbeArguments, TextMayNameACxxType) {
+    const auto one = parse("thrown=*(arg1+8):str/type", "usdt:libstdcxx:throw");
+    EXPECT_TRUE(one.is_cxx_type);
+    EXPECT_EQ(argument_text(one), "*(arg1+8):str/type");
+    EXPECT_EQ(argument_text(parse("arg0:str[64+] / type")), "arg0:str[64+]/type");
+    EXPECT_TRUE(parse("arg:name/type").is_cxx_type);
+    EXPECT_FALSE(parse("arg0:str").is_cxx_type);
+    EXPECT_EQ(pointed_at("arg0:u64/type"), "type");
+    EXPECT_EQ(pointed_at("arg0:str/types"), "types");
+    EXPECT_THAT(refusal("arg0/hex").hint, HasSubstr("/type"));
+    EXPECT_EQ(pointed_at("arg0:str/x"), "x");
+}
+
 TEST(ProbeArguments, BoundsWhatATextMayAskFor) {
     std::string names = "arg0/map(0=a";
     for (int i = 1; i < 64; ++i) names += "," + std::to_string(i) + "=a";

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The compiler on ELF files made by the test and on a fake kernel's tracepoints.
+#include "probe/probe_list.h"
 #include "unit/probe/compiler_fixture.h"
 
+#include <fstream>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,6 +171,7 @@ TEST_F(ProbeCompiler, ReturnsReadRaxByDefault) {
     add_file("app", app());
     auto plan = compile("ur:app:work");
     EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::return_hit);
+    EXPECT_EQ(plan.files[0].sites[0].begin_id, 0u);
     EXPECT_EQ(plan.programs[0].args[0].ops[0].reg, TR_REG_RAX);
     EXPECT_EQ(plan.points[0].arguments[0].name, "ret");
     EXPECT_EQ(plan.points[0].arguments[0].type, ValueType::s64);
@@ -193,6 +198,7 @@ TEST_F(ProbeCompiler, SpansAreTwoProgramsWithTheStackPointerFirst) {
     EXPECT_EQ(plan.files[0].sites[0].program, ProbeProgram::hit_sleepable);
     EXPECT_EQ(plan.files[0].sites[1].program, ProbeProgram::return_hit);
     EXPECT_EQ(plan.files[0].sites[0].file_offset, plan.files[0].sites[1].file_offset);
+    EXPECT_EQ(plan.files[0].sites[1].begin_id, plan.files[0].sites[0].probe_id);
     auto eleven = std::string("span:app:work(arg0");
     for (int i = 1; i < 11; ++i) eleven += ",arg" + std::to_string(i);
     EXPECT_EQ(compile(eleven + ")").programs[0].arg_count, TR_ARGS_MAX);
@@ -322,10 +328,46 @@ TEST_F(ProbeCompiler, SaysWhatWasSearchedAndWhatIsNear) {
     EXPECT_THAT(refusal("u:app:wrok").hint, HasSubstr("did you mean work"));
     EXPECT_THAT(refusal("u:ap:work").what, HasSubstr("no file called 'ap'"));
     EXPECT_THAT(refusal("u:/no/such/file:work").what, HasSubstr("no file /no/such/file"));
+    EXPECT_THAT(refusal("u:/tmp:work").what, HasSubstr("/tmp is a folder"));
     add_file("bare", ElfBuilder());
     EXPECT_THAT(refusal("u:bare:work").what, HasSubstr("stripped"));
     const auto text = test::write_file(folder.path(), "text", std::vector<std::byte>(64));
     EXPECT_THAT(refusal("usdt:" + text + ":a:b").what, HasSubstr("not an ELF file"));
+}
+
+TEST_F(ProbeCompiler, TellsWhatTheCompilerMadeOfAFunction) {
+    add_file("clones", ElfBuilder()
+                           .function("f.isra.0", kText)
+                           .function("f.constprop.1", kText + 1)
+                           .function("f.x", kText + 2)
+                           .function("ff.isra.0", kText + 3));
+    EXPECT_EQ(
+        refusal("ur:clones:f").hint,
+        "the compiler has made f.constprop.1, f.isra.0 of it, whose arguments may lie elsewhere: "
+        "ur:clones:f.constprop.1");
+    EXPECT_THAT(refusal("u:clones:isra").hint, HasSubstr("did you mean"));
+    EXPECT_EQ(compile("u:clones:f.isra.0").programs.size(), 1u);
+}
+
+// TRACER_SPAN("work") of tracer/usdt.h: the first argument is the address of the name.
+TEST_F(ProbeCompiler, NamesScopesAsTheProgramDoes) {
+    add_file("scopes", ElfBuilder()
+                           .code(kText, {0x90, 0x90, 0x90, 0x90})
+                           .note("app", "span__begin", "8@%rax 8@%rdx", kText)
+                           .note("app", "span__end", "8@%rax 8@%rdx", kText + 1)
+                           .note("other", "span__begin", "4@%eax 8@%rdx", kText + 2)
+                           .note("app", "begin", "8@%rax 8@%rdx", kText + 3));
+    const auto plan = compile("usdt:scopes:app:span__begin");
+    EXPECT_EQ(plan.probes.at(0).name, (std::vector<NamePiece>{{.text = {}, .slot = 0}}));
+    EXPECT_EQ(plan.points.at(0).arguments.at(0).name, "name");
+    const auto asked = compile("usdt:scopes:app:span__begin(n=arg1, arg0:str)");
+    EXPECT_EQ(asked.probes.at(0).name, (std::vector<NamePiece>{{.text = {}, .slot = 1}}));
+    EXPECT_EQ(compile("usdt:scopes:app:span__begin as \"x\"").probes.at(0).name.at(0).text, "x");
+    EXPECT_TRUE(compile("usdt:scopes:app:span__end").points.at(0).arguments.empty());
+    for (const char* text : {"usdt:scopes:app:span__begin(arg0)", "usdt:scopes:app:span__begin()",
+                             "usdt:scopes:other:span__begin", "usdt:scopes:app:begin"}) {
+        EXPECT_TRUE(compile(text).probes.at(0).name.empty()) << text;
+    }
 }
 
 TEST_F(ProbeCompiler, RefusesReturnsOfGoAndHaskellCode) {
@@ -352,18 +394,6 @@ TEST_F(ProbeCompiler, TellsOfHaskellCodeInOneLine) {
     EXPECT_THAT(plan.warnings, ElementsAre(AllOf(HasSubstr("7 places left out, Haskell code"),
                                                  HasSubstr("among them: ur:hs:f0_info, "),
                                                  Not(HasSubstr("f5_info")))));
-}
-
-TEST_F(ProbeCompiler, WarnsOfExceptionsThroughReturnProbesOnceForAFile) {
-    add_file("cc", ElfBuilder()
-                       .section(".gcc_except_table", SHT_PROGBITS, "x")
-                       .function("f", kText)
-                       .function("g", kText + 16));
-    EXPECT_THAT(compile("span:cc:f").warnings, ElementsAre(HasSubstr("std::terminate")));
-    EXPECT_TRUE(compile("u:cc:f").warnings.empty());
-    const auto plan = try_compile({"span:cc:*", "ur:cc:f", "ur:cc:g"});
-    ASSERT_TRUE(plan);
-    EXPECT_THAT(plan->warnings, ElementsAre(HasSubstr("one of the 2 functions")));
 }
 
 TEST_F(ProbeCompiler, RefusesALoneFiveByteNop) {
@@ -405,6 +435,26 @@ TEST_F(ProbeCompiler, RefusesAnInstructionThatGoesWrongUnderAProbe) {
     EXPECT_EQ(error.code, ErrorCode::missing_feature);
     EXPECT_THAT(error.what, HasSubstr("nothing remains to be probed: 1 place left out"));
     EXPECT_THAT(refusal("usdt:app:*").what, HasSubstr("nothing remains"));
+
+    // Each line of the list is one that -e takes.
+    std::vector<std::string> listed;
+    static_cast<void>(list_probes(files, {.usdt = false},
+                                  [&](const ListedProbe& probe) { listed.push_back(probe.line); }));
+    EXPECT_THAT(listed, ElementsAre(HasSubstr(":plain")));
+}
+
+TEST_F(ProbeCompiler, APlaceThatIsNoCodeIsTheTargetsFault) {
+    add_file("app", ElfBuilder().function("plain", kText));
+    const auto error = refusal(fmt::format("u:app:{:#x}", ElfBuilder::kData));
+    EXPECT_THAT(error.what, HasSubstr("outside of the file's code"));
+    EXPECT_EQ(error.code, ErrorCode::bad_input);
+}
+
+TEST_F(ProbeCompiler, NamesAFileThatIsNoElfAsTheUserKnowsIt) {
+    const std::string path = folder.path() + "/notes.txt";
+    std::ofstream(path) << "no program";
+    files.add_file({.open_path = path, .shown_path = "/app/notes.txt"});
+    EXPECT_EQ(refusal("u:/app/notes.txt:f").what, "/app/notes.txt is not an ELF file");
 }
 
 TEST_F(ProbeCompiler, RefusesReturnProbesThatBreakTheirFunction) {

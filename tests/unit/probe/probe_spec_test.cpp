@@ -53,9 +53,20 @@ TEST(ProbeSpec, ReadsEveryKind) {
     EXPECT_EQ(parse("u:app:0x4011d0").name, "0x4011d0");
     EXPECT_EQ(parse("ur:libc.so.6:malloc").kind, ProbeKind::uretprobe);
     EXPECT_EQ(parse("span:app:work*").kind, ProbeKind::span);
+    EXPECT_FALSE(function.is_at_calls);
+    auto calls = parse("calls:app:f(arg1:u32)");
+    EXPECT_EQ(calls.kind, ProbeKind::uprobe);
+    EXPECT_TRUE(calls.is_at_calls);
     auto tracepoint = parse("t:sched:sched_switch");
     EXPECT_EQ(tracepoint.provider, "sched");
     EXPECT_EQ(tracepoint.name, "sched_switch");
+}
+
+TEST(ProbeSpec, AParenthesisThatClosesNothingIsNoName) {
+    EXPECT_EQ(pointed_at("usdt:app:done)"), ")");
+    EXPECT_EQ(pointed_at("u:/opt/app)x:work(arg0)"), ")");
+    EXPECT_EQ(parse("u:app:\"f)\"").name, "f)");
+    EXPECT_EQ(quote_probe_part("f)"), "\"f)\"");
 }
 
 TEST(ProbeSpec, ReadsArguments) {
@@ -103,6 +114,16 @@ TEST(ProbeSpec, PointsAtTheToken) {
     EXPECT_EQ(pointed_at("u:app:f+zz"), "zz");
     EXPECT_EQ(pointed_at("u:app:f*+4"), "f*+4");
     EXPECT_EQ(pointed_at("ur:app:f+4"), "+4");
+    EXPECT_EQ(pointed_at("calls:app:f+4"), "+4");
+    EXPECT_EQ(pointed_at("calls:app:f*"), "f*");
+    EXPECT_EQ(pointed_at("u:app:f(%eax)"), "%eax");
+    EXPECT_EQ(pointed_at("u:app:f(a=%rip0)"), "%rip0");
+    EXPECT_EQ(pointed_at("usdt:a:b(%rax)"), "%rax");
+    EXPECT_EQ(pointed_at("u:app:f(&)"), "&");
+    EXPECT_EQ(pointed_at("ur:app:f(x=*(&pages))"), "&pages");
+    EXPECT_EQ(pointed_at("u:app:f(arg0*3)"), "*3");
+    EXPECT_EQ(pointed_at("u:app:f(arg7*8)"), "*8");
+    EXPECT_EQ(pointed_at("usdt:a:b(arg1*8)"), "*8");
     EXPECT_EQ(pointed_at("t:a:b:c"), "c");
     EXPECT_EQ(pointed_at("usdt:\"abc"), "\"");
     EXPECT_EQ(pointed_at("usdt:a b:c"), " ");

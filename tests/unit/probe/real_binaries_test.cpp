@@ -4,9 +4,11 @@
 // that is not installed.
 #include "probe/probe_compiler.h"
 #include "probe/probe_list.h"
+#include "symbol/process_maps.h"
 #include "symbol/symbol_table.h"
 #include "symbol/usdt_notes.h"
 
+#include <dlfcn.h>
 #include <set>
 #include <unistd.h>
 
@@ -208,6 +210,31 @@ TEST(RealBinaries, OwnProcessIsSearched) {
     plan = compile_probes({&*function, 1}, *files, {});
     ASSERT_TRUE(plan) << plan.error().what;
     EXPECT_EQ(plan->points[0].category, "libc.so.6");
+}
+
+// strlen is chosen when the program starts: what the linker gave this one is what is probed.
+TEST(RealBinaries, AnIndirectFunctionIsTheOneThatWasChosen) {
+    void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) GTEST_SKIP() << "no glibc in this process";
+    const auto address = reinterpret_cast<uintptr_t>(::dlsym(library, "strlen"));
+    ::dlclose(library);
+    const pid_t pid = ::getpid();
+    uint64_t offset = 0;
+    const auto mappings = read_process_maps(pid);
+    ASSERT_TRUE(mappings);
+    for (const auto& mapping : *mappings) {
+        if (address < mapping.start || address >= mapping.end) continue;
+        offset = address - mapping.start + mapping.file_offset;
+    }
+    const auto files = TargetFiles::of_processes({&pid, 1});
+    ASSERT_TRUE(files);
+    const auto spec = parse_probe_spec("u:libc.so.6:strlen(arg0:str)");
+    ASSERT_TRUE(spec);
+    const auto plan = compile_probes({&*spec, 1}, *files, {});
+    ASSERT_TRUE(plan) << plan.error().what;
+    ASSERT_EQ(site_count(*plan), 1u);
+    EXPECT_EQ(plan->files[0].sites[0].file_offset, offset);
+    EXPECT_EQ(plan->points[0].name, "strlen");
 }
 
 }  // namespace

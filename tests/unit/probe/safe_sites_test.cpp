@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the compiler puts probes so that they do no harm and cost little, and what it refuses.
+#include "probe/return_harm.h"
 #include "unit/probe/compiler_fixture.h"
 
 #include <gmock/gmock.h>
@@ -76,7 +77,16 @@ TEST_F(SafeSites, RefusesGoReturnsItCannotPlace) {
     std::string ten = "span:go:main.work(ret";
     for (int i = 0; i < 9; ++i) ten += ",arg" + std::to_string(i);
     EXPECT_THAT(refusal(ten + ")").what, HasSubstr("more than 9 arguments"));
-    EXPECT_THAT(compile("u:go:main.work(arg6)").warnings, ElementsAre(HasSubstr("first six")));
+    // Conditions read where Go has its words: the second in rbx.
+    const auto asked = compile("u:go:main.work if arg1:s32 == 5");
+    EXPECT_EQ(asked.gates.at(0).terms[0].arg.ops[0].reg, TR_REG_RBX);
+    const auto text = compile("u:go:main.work(arg7:str[arg8])").programs.at(0).args[0];
+    ASSERT_EQ(text.op_count, 3);
+    EXPECT_EQ(text.ops[0].reg, TR_REG_R10);
+    EXPECT_EQ(text.ops[1].code, TR_OP_LENGTH);
+    EXPECT_EQ(text.ops[2].reg, TR_REG_R11);
+    EXPECT_THAT(refusal("u:go:main.work if arg9 == 5").what, HasSubstr("cannot be read"));
+    EXPECT_THAT(compile("u:go:main.work(arg9)").warnings, ElementsAre(HasSubstr("first nine")));
 }
 
 TEST_F(SafeSites, RefusesReturnsOfOcamlCode) {
@@ -103,13 +113,13 @@ TEST_F(SafeSites, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
                        .code(kText, {0xe8, 0, 0, 0, 0, 0xc3})       // call; ret
                        .code(kText + 16, {0xe9, 0x40, 0, 0, 0})     // jmp to another function
                        .code(kText + 32, {0x89, 0xf8, 0xc3})        // calls nothing
-                       .code(kText + 48, {0xff, 0xe0})              // jmp *%rax
+                       .code(kText + 48, {0xff, 0xe0, 0xc3})        // jmp *%rax; ret
                        .code(kText + 64, {0x06})                    // no instruction
                        .code(kText + 80, {0x74, 0x01, 0xb8, 0xc3})  // je into the mov
                        .function("calls", kText, 6)
                        .function("leaves", kText + 16, 5)
                        .function("leaf", kText + 32, 3)
-                       .function("table", kText + 48, 2)
+                       .function("table", kText + 48, 3)
                        .function("data", kText + 64, 1)
                        .function("between", kText + 80, 8));
     const auto calls = compile("span:cc:calls");
@@ -124,7 +134,108 @@ TEST_F(SafeSites, PlacesReturnsThatExceptionsMayPassOnRetInstructions) {
     EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("through a table or pointer"));
     EXPECT_THAT(refusal("ur:cc:data").what, HasSubstr("no instruction"));
     EXPECT_THAT(refusal("ur:cc:between").what, HasSubstr("between two instructions"));
-    EXPECT_THAT(refusal("ur:cc:table").what, HasSubstr("std::terminate"));
+    EXPECT_THAT(refusal("ur:cc:data").what, HasSubstr("std::terminate"));
+}
+
+// xor %esi,%esi; jmp to `inner`, as a compiler makes it of "return inner(x, 0)". The other jumps
+// through a pointer.
+ElfBuilder wrapper_program() {
+    return ElfBuilder()
+        .section(".dynstr", SHT_STRTAB, std::string("\0__cxa_throw\0", 13))
+        .code(kText, {0x31, 0xf6, 0xe9, 0x09, 0, 0, 0})
+        .code(kText + 16, {0xe8, 0, 0, 0, 0, 0xc3})
+        .code(kText + 32, {0x48, 0x8b, 0x07, 0xff, 0x60, 0x18})
+        .function("outer", kText, 7)
+        .function("inner", kText + 16, 6)
+        .function("forward", kText + 32, 6);
+}
+
+TEST_F(SafeSites, ASpanEndsWhenWhatItsFunctionJumpsToReturns) {
+    add_file("cc", wrapper_program());
+    const auto plan = compile("span:cc:outer(arg0,ret)");
+    const auto& sites = plan.files.at(0).sites;
+    ASSERT_EQ(sites.size(), 2u);
+    EXPECT_EQ(sites[0].file_offset, 0x200u);
+    EXPECT_EQ(sites[1].file_offset, 0x215u);
+    // Others call `inner` too: only a return in a frame that was entered as `outer` counts.
+    ASSERT_EQ(plan.gates.size(), 2u);
+    EXPECT_EQ(plan.gates[0].flags, TR_GATE_SPAN_BEGIN);
+    EXPECT_EQ(plan.gates[1].flags, TR_GATE_SPAN_END | TR_GATE_AT_RET);
+    EXPECT_EQ(plan.programs.at(1).args[1].ops[0].reg, TR_REG_RAX);
+}
+
+TEST_F(SafeSites, WhatIsLeftByAJumpThatCannotBeFollowedEndsThereWithoutAValue) {
+    add_file("cc", wrapper_program());
+    const auto span = compile("span:cc:forward(arg0,ret)");
+    ASSERT_EQ(span.files.at(0).sites.size(), 2u);
+    const auto& at_jump = span.files[0].sites[1];
+    EXPECT_EQ(at_jump.file_offset, 0x223u);
+    const auto& program = span.programs.at(at_jump.probe_id - TR_PROBE_FIRST_USER);
+    // The return address is on the stack, what is in rax is not returned.
+    EXPECT_EQ(program.args[0].ops[0].imm, 8);
+    EXPECT_EQ(program.args[1].form, TR_ARG_UNREADABLE);
+    EXPECT_TRUE(span.gates.empty());
+    // Without a begin nothing tells whose return it is, and a wildcard may find `inner` as well.
+    EXPECT_EQ(compile("ur:cc:outer").files.at(0).sites.at(0).file_offset, 0x202u);
+    EXPECT_EQ(compile("span:cc:out*").files.at(0).sites.at(1).file_offset, 0x202u);
+    const auto asked = compile("ur:cc:forward(ret:s32) if ret > 5");
+    const auto& gate = asked.gates.at(asked.programs.back().flags >> TR_PROBE_GATE_SHIFT);
+    ASSERT_EQ(gate.term_count, 1);
+    EXPECT_EQ(gate.terms[0].arg.ops[0].code, TR_OP_CONST) << "unknown, whatever rax holds";
+}
+
+// One entry of the unwind tables over the functions of `c_library`.
+ElfBuilder c_library() {
+    return ElfBuilder()
+        .section(".eh_frame_hdr", SHT_PROGBITS,
+                 std::string("\1\x1b\3\x3b\0\0\0\0\1\0\0\0\0\0\0\0\x80\0\0\0", 20), kText)
+        .code(kText, {0xe8, 0, 0, 0, 0, 0xc3})                   // call; ret
+        .code(kText + 16, {0xe8, 0, 0, 0, 0, 0xff, 0xe0, 0xc3})  // call; jmp *%rax; ret
+        .code(kText + 0x80, {0, 0, 0, 0, 0, 0, 0, 0, 0x78, 0xff, 0xff, 0xff, 0x40, 0, 0, 0})
+        .function("sort", kText, 6)
+        .function("odd", kText + 16, 8);
+}
+
+TEST_F(SafeSites, PlacesReturnsOfCWhereAnExceptionOfOthersMayPass) {
+    add_file("libsort", c_library());
+    EXPECT_EQ(compile("ur:libsort:sort").files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+    EXPECT_THAT(compile("ur:libsort:*").warnings, Not(Contains(HasSubstr("std::terminate"))));
+    // Other processes that run the library may be C++.
+    options.are_libraries_shared = true;
+    EXPECT_EQ(compile("ur:libsort:sort").files.at(0).sites.at(0).file_offset, 0x205u);
+    options.are_libraries_shared = false;
+    add_file("libthrow",
+             ElfBuilder().section(".gcc_except_table", SHT_PROGBITS, "x").function("f", kText));
+    const auto plan = compile("ur:libsort:sort");
+    EXPECT_EQ(plan.files.at(0).sites.at(0).file_offset, 0x205u);
+    EXPECT_EQ(plan.files.at(0).sites.at(0).program, ProbeProgram::hit);
+    EXPECT_THAT(plan.warnings, Not(Contains(HasSubstr("std::terminate"))));
+    const auto odd = compile("ur:libsort:odd");
+    EXPECT_EQ(odd.files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+    EXPECT_THAT(odd.warnings,
+                Contains(AllOf(HasSubstr("std::terminate"), HasSubstr("ur:libsort:odd (has a jump "
+                                                                      "through a table"))));
+}
+
+TEST_F(SafeSites, AsksAllThatTheProbedProcessesRunWhereItIsKnown) {
+    add_file("libsort", c_library());
+    options.are_libraries_shared = true;
+    TargetFiles process = files;
+    options.process_files = &process;
+    EXPECT_EQ(compile("ur:libsort:sort").files.at(0).sites.at(0).program, ProbeProgram::return_hit);
+    add_file("libthrow",
+             ElfBuilder().section(".gcc_except_table", SHT_PROGBITS, "x").function("f", kText));
+    process = files;
+    EXPECT_EQ(compile("ur:libsort:sort").files.at(0).sites.at(0).program, ProbeProgram::hit);
+}
+
+TEST(ReturnHarm, NothingPassesThroughWhatItsCallersBelieveToReturn) {
+    for (const char* name : {"malloc", "__libc_malloc", "__GI___pthread_mutex_lock"}) {
+        EXPECT_TRUE(is_never_unwound(name)) << name;
+    }
+    for (const char* name : {"qsort", "malloc_hook", "pthread_once", "read", ""}) {
+        EXPECT_FALSE(is_never_unwound(name)) << name;
+    }
 }
 
 TEST_F(SafeSites, PlacesReturnsInFilesThatSwitchStacksOnRetInstructions) {

@@ -28,11 +28,13 @@ TEST_F(TargetFilesTest, HoldsEachInodeOnce) {
     const auto hard_link = folder.path() + "/other";
     std::filesystem::create_hard_link(path, hard_link);
     TargetFiles files;
-    files.add_file({path, path});
-    files.add_file({link, link});
+    files.add_file({path, path}, 7);
+    files.add_file({link, link}, 8);
+    files.add_file({path, path}, 8);
     files.add_file({hard_link, hard_link});
     files.add_file({folder.path() + "/missing", "missing"});
     EXPECT_EQ(files.files().size(), 1u);
+    EXPECT_EQ(files.runners(0), (std::vector<pid_t>{7, 8}));
     // A path through the link leads to the file that is known already.
     ASSERT_EQ(files.find(link).size(), 1u);
     EXPECT_EQ(files.find(link)[0].open_path, path);
@@ -52,6 +54,19 @@ TEST_F(TargetFilesTest, FindsByBaseNameAndVersion) {
     EXPECT_EQ(files.find("lib*").size(), 2u);
     EXPECT_EQ(files.find("ap").size(), 0u);
     EXPECT_EQ(files.find("/no/such/path").size(), 0u);
+}
+
+TEST_F(TargetFilesTest, FindsByALinkBesideTheFileAndByTheFileBesideTheLink) {
+    const auto path = write("python3.11");
+    const auto link = folder.path() + "/python3";
+    std::filesystem::create_symlink("python3.11", link);
+    TargetFiles running;
+    running.add_file({path, path});
+    EXPECT_EQ(running.find("python3").size(), 1u);
+    EXPECT_TRUE(running.find("python").empty());
+    TargetFiles started;
+    started.add_file({link, link});
+    EXPECT_EQ(started.find("python3.11").size(), 1u);
 }
 
 TEST_F(TargetFilesTest, ReadsOwnProcess) {

@@ -12,7 +12,9 @@
 #include "unit/session/wait_until.h"
 #include "unit/symbol/elf_builder.h"
 
+#include <fstream>
 #include <mutex>
+#include <optional>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -246,16 +248,119 @@ TEST_F(DiscoveryTest, AVanishedFileIsTriedAgainWithTheNextProcess) {
     EXPECT_EQ(discovery->counts().files, 1u);
 }
 
+class PackedDiscovery : public DiscoveryTest {
+protected:
+    PackedDiscovery() {
+        const std::string pack = folder_.path() + "/app.toml";
+        std::ofstream(pack) << R"([pack]
+name = "app"
+runtime = "The app"
+version = 1
+about = "what it does"
+[[match]]
+provider = "app"
+[[probe]]
+name = "start"
+about = "one start"
+stability = "stable"
+probe = 'usdt:app:start(n=arg0:s32)'
+)";
+        auto catalog = PackCatalog::load({.files = {pack}, .folder = {}});
+        EXPECT_TRUE(catalog) << catalog.error().what;
+        PackPlannerOptions options;
+        options.request.names = {"app"};
+        planner_.emplace(*PackPlanner::make(std::move(*catalog), options));
+        options_.packs = &*planner_;
+        options_.events.clear();
+    }
+
+    std::optional<PackPlanner> planner_;
+};
+
+TEST_F(PackedDiscovery, ArmsWhatPacksHaveInAFileThatComesOnce) {
+    const auto discovery = start();
+    const NewMapping app = mapping("app");
+    watch_.tell(app);
+    watch_.tell(app);
+    watch_.tell(mapping("app.new"));
+    wait_for_attaches(2);
+    discovery->stop();
+    EXPECT_THAT(recorder_.calls(), ElementsAre("attach_late 16", "attach_late 17"));
+    ASSERT_EQ(discovery->packed().size(), 2u);
+    EXPECT_EQ(discovery->packed()[0].path, app.path);
+    const PackedProbe& row = discovery->packed()[1].probes.at(0);
+    EXPECT_EQ(row.status, PackedStatus::armed);
+    EXPECT_EQ(row.first_probe_id, 17u);
+    EXPECT_THAT(discovery->warnings(), testing::IsEmpty());
+}
+
+TEST_F(PackedDiscovery, WhatWasLookedAtBeforeIsNotAgain) {
+    const NewMapping app = mapping("app");
+    options_.packed.add(*stamp_of(app.path));
+    const auto discovery = start();
+    watch_.tell(app);
+    watch_.tell(mapping("app.new"));
+    wait_for_attaches(1);
+    discovery->stop();
+    EXPECT_EQ(discovery->packed().size(), 1u);
+}
+
+// What the user waits for and what a pack has come together; the one is no match of the other.
+TEST_F(PackedDiscovery, EventsAndPacksAreOneAddition) {
+    want({"usdt:app:start", "usdt:app:never"});
+    for (const EventSpec& event : options_.events) {
+        options_.plan.waiting.push_back({event.text, "nowhere"});
+    }
+    size_t programs = 0;
+    recorder_.on_attach_late = [&](const AttachPlan& plan) { programs = plan.programs.size(); };
+    const auto discovery = start();
+    watch_.tell(mapping("app"));
+    wait_for_attaches(1);
+    discovery->stop();
+    EXPECT_EQ(programs, 2u);
+    EXPECT_EQ(discovery->counts().files, 1u);
+    EXPECT_THAT(discovery->warnings(),
+                ElementsAre("usdt:app:never never appeared: no file with it was run"));
+}
+
+TEST_F(PackedDiscovery, WhatCannotBeAttachedIsARow) {
+    recorder_.attach_late_result = fail(ErrorCode::not_found, "the kernel refuses");
+    const auto discovery = start();
+    watch_.tell(mapping("app"));
+    wait_for_attaches(1);
+    discovery->stop();
+    ASSERT_EQ(discovery->packed().size(), 1u);
+    EXPECT_EQ(discovery->packed()[0].probes.at(0).status, PackedStatus::refused);
+}
+
+// The kernel has the last word on a place, and the row says what it was.
+TEST_F(PackedDiscovery, APlaceThatTheKernelRefusesIsNotArmed) {
+    recorder_.on_attach_late = [&](const AttachPlan& plan) {
+        if (plan.first_probe_id == 17) recorder_.refused_ids.push_back(17);
+    };
+    const auto discovery = start();
+    watch_.tell(mapping("app"));
+    watch_.tell(mapping("app.new"));
+    wait_for_attaches(2);
+    discovery->stop();
+    ASSERT_EQ(discovery->packed().size(), 2u);
+    EXPECT_EQ(discovery->packed()[0].probes.at(0).status, PackedStatus::armed);
+    EXPECT_EQ(discovery->packed()[1].probes.at(0).status, PackedStatus::refused);
+    EXPECT_EQ(discovery->packed()[1].probes.at(0).sites, 0u);
+    EXPECT_THAT(discovery->packed()[1].probes.at(0).reason, HasSubstr("the kernel"));
+}
+
 // The drain thread writes our records by their time, behind what is older in the rings.
 TEST(LateQueueDrain, OwnRecordsGoOutInTimeOrder) {
     test::FakeRecorder recorder(1);
     test::FakeOutput output;
     Merger merger(recorder);
     LateQueue late;
+    RingReader rings;
     DrainOptions options;
     options.real_time = false;
     options.wait = std::chrono::milliseconds(1);
-    DrainThread drain(recorder, merger, output, late, options);
+    DrainThread drain(recorder, merger, output, late, rings, options);
     drain.start(-1);
     for (int i = 0; i < 50; ++i) {
         recorder.hit(0);

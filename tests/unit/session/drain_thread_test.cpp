@@ -27,7 +27,8 @@ TEST(DrainThread, DeliversWhatComesInWhileItRuns) {
     test::FakeOutput output;
     Merger merger(recorder);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, fast_options());
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, fast_options());
     drain.start(-1);
     for (int i = 0; i < 1000; ++i) recorder.hit(i % 2);
     EXPECT_TRUE(test::wait_until([&] { return output.records == 1000; }));
@@ -42,7 +43,8 @@ TEST(DrainThread, LeavesWhatIsYoungerThanTheSlackInTheRings) {
     DrainOptions options = fast_options();
     options.slack = std::chrono::hours(1000);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, options);
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
     drain.start(-1);
     recorder.hit(0);
     drain.stop();
@@ -57,7 +59,8 @@ TEST(DrainThread, WritesClocksInTimeOrderWithTheRecords) {
     DrainOptions options = fast_options();
     options.clock_every = milliseconds(1);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, options);
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] {
         recorder.hit(0);
@@ -74,7 +77,8 @@ TEST(DrainThread, FlushesWhileNothingComes) {
     DrainOptions options = fast_options();
     options.flush_every = milliseconds(2);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, options);
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return output.flushes >= 3; }));
 }
@@ -84,7 +88,8 @@ TEST(DrainThread, RaisesAFailedOutputAndGoesOnDraining) {
     test::FakeOutput output;
     Merger merger(recorder);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, fast_options());
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, fast_options());
     drain.start(-1);
     output.is_full = true;
     EXPECT_TRUE(test::wait_until([&] { return drain.raised() == EndCause::output_failed; }));
@@ -97,14 +102,22 @@ TEST(DrainThread, RaisesTheSizeLimit) {
     test::FakeOutput output;
     Merger merger(recorder);
     DrainOptions options = fast_options();
-    options.output_bytes_max = 100;
+    constexpr uint64_t kRoom = 1024;
+    options.output_bytes_max = SizeLimit::kEndBytes + kRoom;
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, options);
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
     drain.start(-1);
     for (int i = 0; i < 3; ++i) recorder.hit(0);
     EXPECT_FALSE(drain.raised());
-    recorder.hit(0);
+    for (int i = 0; i < 100; ++i) recorder.hit(0);
     EXPECT_TRUE(test::wait_until([&] { return drain.raised() == EndCause::max_size; }));
+    drain.stop();
+    EXPECT_TRUE(drain.drain_to_empty([] { return false; }));
+    EXPECT_GT(output.records, 3u);
+    EXPECT_LE(output.bytes(), kRoom);
+    ASSERT_GT(drain.limit().left_out().size(), size_t{TR_PROBE_FIRST_USER});
+    EXPECT_EQ(output.records + drain.limit().left_out()[TR_PROBE_FIRST_USER], 103u);
 }
 
 TEST(DrainThread, PublishesLosses) {
@@ -113,7 +126,8 @@ TEST(DrainThread, PublishesLosses) {
     Merger merger(recorder);
     for (int i = 0; i < 5; ++i) recorder.hit(0);
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, fast_options());
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, fast_options());
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return drain.progress().lost == 3; }));
 }
@@ -138,7 +152,8 @@ TEST(DrainThread, KeepsToItsShareOfACpu) {
     DrainOptions options = fast_options();
     options.share_percent = 20;
     LateQueue late;
-    DrainThread drain(recorder, merger, output, late, options);
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
     const uint64_t begin_ns = boottime_ns();
     drain.start(-1);
     EXPECT_TRUE(test::wait_until([&] { return drain.progress().pauses >= 5; }));

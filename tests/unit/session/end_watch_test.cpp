@@ -47,6 +47,43 @@ TEST_P(EndWatchSignal, EndsTheWait) {
     EXPECT_FALSE(watch->take_signal());
 }
 
+// As in a shell script: `tracer ... &` starts with SIGINT and SIGQUIT ignored.
+TEST_P(EndWatchSignal, KillsOnceTheSinkIsClosingAlsoWhenItWasIgnored) {
+    const pid_t child = fork();
+    if (child == 0) {
+        std::signal(GetParam(), GetParam() == SIGHUP ? SIG_DFL : SIG_IGN);
+        if (!EndWatch::make()) _exit(1);
+        EndWatch::let_signals_kill();
+        kill(getpid(), GetParam());
+        _exit(2);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "exit status " << WEXITSTATUS(status);
+    EXPECT_EQ(WTERMSIG(status), GetParam());
+}
+
+TEST(EndWatch, AHangupThatNohupIgnoresEndsNothing) {
+    const pid_t child = fork();
+    if (child == 0) {
+        // As nohup leaves it: ignored, and not blocked by a watch before.
+        std::signal(SIGHUP, SIG_IGN);
+        sigset_t hangup;
+        sigemptyset(&hangup);
+        sigaddset(&hangup, SIGHUP);
+        sigprocmask(SIG_UNBLOCK, &hangup, nullptr);
+        auto watch = EndWatch::make();
+        kill(getpid(), SIGHUP);
+        if (!watch || watch->take_signal()) _exit(1);
+        EndWatch::let_signals_kill();
+        kill(getpid(), SIGHUP);
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EndWatchSignal, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT));
 
 TEST(EndWatch, EndsWithTheLastTargetNotTheFirst) {

@@ -28,6 +28,8 @@ public:
         return {};
     }
     uint64_t bytes() const override { return bytes_; }
+    uint64_t bytes_now() override { return bytes_; }
+    uint64_t bytes_written() const override { return is_full ? bytes_when_full : bytes_.load(); }
     Status finish(uint64_t, const KernelCounters&) override {
         calls.push_back("finish");
         return {};
@@ -49,6 +51,7 @@ public:
     }
 
     std::atomic<bool> is_full = false;
+    uint64_t bytes_when_full = 0;
     std::atomic<uint64_t> records = 0;
     std::atomic<uint64_t> flushes = 0;
     std::atomic<uint64_t> clocks = 0;

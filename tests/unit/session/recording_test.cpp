@@ -47,7 +47,7 @@ protected:
 TEST_F(RecordingTest, EndsByDurationWithEverythingDrained) {
     test::FakeRecorder recorder(2);
     options_.duration = milliseconds(30);
-    options_.on_attached = [&] {
+    options_.on_attached = [&](const auto&) {
         for (int i = 0; i < 500; ++i) recorder.hit(i % 2);
     };
     const auto result = run(recorder);
@@ -78,7 +78,7 @@ TEST_F(RecordingTest, LedgerAddsUpAfterLosses) {
     test::FakeRecorder recorder(1, 100);
     options_.drain.slack = std::chrono::hours(1000);  // nothing is drained before the end
     options_.duration = milliseconds(5);
-    options_.on_attached = [&] {
+    options_.on_attached = [&](const auto&) {
         for (int i = 0; i < 5000; ++i) recorder.hit(0);
     };
     const auto result = run(recorder);
@@ -103,7 +103,7 @@ TEST_F(RecordingTest, EndsWhenItsTargetDies) {
         _exit(0);
     }
     options_.targets.pids = {static_cast<uint32_t>(target)};
-    options_.on_attached = [&] { kill(target, SIGKILL); };
+    options_.on_attached = [&](const auto&) { kill(target, SIGKILL); };
     const auto result = run(recorder);
     waitpid(target, nullptr, 0);
     ASSERT_TRUE(result);
@@ -113,7 +113,7 @@ TEST_F(RecordingTest, EndsWhenItsTargetDies) {
 
 TEST_F(RecordingTest, InterruptEndsItWhole) {
     test::FakeRecorder recorder(1);
-    options_.on_attached = [&] {
+    options_.on_attached = [&](const auto&) {
         recorder.hit(0);
         kill(getpid(), SIGINT);
     };
@@ -144,7 +144,7 @@ TEST_F(RecordingTest, FailedAttachComesBackAsItIs) {
 TEST_F(RecordingTest, SecondSignalLeavesTheRestCountsItAndClosesTheOutput) {
     test::FakeRecorder recorder(1);
     options_.drain.slack = std::chrono::hours(1000);  // all is left to the final drain
-    options_.on_attached = [&] {
+    options_.on_attached = [&](const auto&) {
         recorder.hit(0);
         const uint64_t later_ns = boottime_ns() + 50'000'000;
         EXPECT_TRUE(test::wait_until([&] { return boottime_ns() > later_ns; }));
@@ -163,7 +163,7 @@ TEST_F(RecordingTest, SecondSignalLeavesTheRestCountsItAndClosesTheOutput) {
 
 TEST_F(RecordingTest, FullOutputEndsItWithThatError) {
     test::FakeRecorder recorder(1);
-    options_.on_attached = [&] { output_.is_full = true; };
+    options_.on_attached = [&](const auto&) { output_.is_full = true; };
     const auto result = run(recorder);
     ASSERT_TRUE(result);
     EXPECT_EQ(result->summary.ended_by, "output-failed");
@@ -173,14 +173,37 @@ TEST_F(RecordingTest, FullOutputEndsItWithThatError) {
 
 TEST_F(RecordingTest, SizeLimitEndsIt) {
     test::FakeRecorder recorder(1);
-    options_.drain.output_bytes_max = 1000;
-    options_.on_attached = [&] {
+    options_.drain.output_bytes_max = SizeLimit::kEndBytes + 1000;
+    options_.on_attached = [&](const auto&) {
         for (int i = 0; i < 100; ++i) recorder.hit(0);
     };
     const auto result = run(recorder);
     ASSERT_TRUE(result);
-    EXPECT_EQ(result->summary.ended_by, "max-size");
-    EXPECT_EQ(result->summary.events, 100u);
+    const Summary& summary = result->summary;
+    EXPECT_EQ(summary.ended_by, "max-size");
+    EXPECT_LE(output_.bytes(), options_.drain.output_bytes_max);
+    // What found no room was not lost, and is counted.
+    ASSERT_EQ(summary.probes.size(), 1u);
+    EXPECT_GT(summary.probes[0].after_limit, 0u);
+    EXPECT_EQ(summary.events + summary.probes[0].after_limit, 100u);
+    EXPECT_EQ(summary.loss.total(), 0u);
+    EXPECT_TRUE(summary.disagreements.empty());
+}
+
+TEST_F(RecordingTest, WhatAFailedOutputDidNotTakeIsLostNotWritten) {
+    test::FakeRecorder recorder(1);
+    options_.duration = milliseconds(1);
+    recorder.on_detach = [&] {
+        for (int i = 0; i < 100; ++i) recorder.hit(0);
+    };
+    output_.on_hit = [&] { output_.is_full = output_.records == 100; };
+    const auto result = run(recorder);
+    ASSERT_TRUE(result);
+    EXPECT_FALSE(result->output);
+    EXPECT_EQ(result->summary.bytes, 0u);
+    EXPECT_EQ(result->summary.events, 0u);
+    EXPECT_EQ(result->summary.loss.unwritten, 100u);
+    EXPECT_DOUBLE_EQ(result->summary.loss_rate(), 1.0);
 }
 
 TEST_F(RecordingTest, WarnsAboutATraceWithoutHitsAndNamesTheLikelyCause) {
@@ -246,7 +269,7 @@ TEST_F(RecordingTest, WritesATraceThroughTheRealDecoderAndWriter) {
     auto output = open_trace_output(*target->format, definitions, std::move(sink));
     ASSERT_TRUE(output);
     options_.duration = milliseconds(20);
-    options_.on_attached = [&] {
+    options_.on_attached = [&](const auto&) {
         for (int i = 0; i < 300; ++i) recorder.hit(i % 2);
     };
     const auto result = run_recording(recorder, **output, watch_, nullptr, options_);

@@ -17,6 +17,7 @@ namespace tracer {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 bool fits(const std::string& pattern, std::string_view comm) {
@@ -161,7 +162,8 @@ TEST_F(SelectionTest, FindsProcessesByName) {
 TEST_F(SelectionTest, FindsProcessesBelowACgroupHoweverItIsNamed) {
     for (const std::string& name :
          {std::string("/web.service"), system_.cgroup_root + "/web.service",
-          std::string("/web.service/"), std::to_string(inode("/web.service"))}) {
+          std::string("/web.service/"), std::string("web.service"),
+          std::to_string(inode("/web.service"))}) {
         const Selection selection = select({.cgroups = {name}});
         EXPECT_THAT(selection.find_processes(), UnorderedElementsAre(10)) << name;
         EXPECT_THAT(selection.rules().cgroup_ids, UnorderedElementsAre(inode("/web.service")));
@@ -199,9 +201,18 @@ TEST_F(SelectionTest, ACgroupMadeLaterIsWantedByItsPathAndNumber) {
     EXPECT_FALSE(selection.wants_cgroup("/web.service", inode("/web.service")));
 }
 
+TEST_F(SelectionTest, TellsWhichPatternsFitNobodyYet) {
+    const Selection selection = select(
+        {.comms = {"ng*", "later*"}, .cgroups = {"/new.service"}, .containers = {kId, "box"}});
+    EXPECT_THAT(selection.waiting_lines(),
+                ElementsAre("waiting for a process called later*: there is none now",
+                            "waiting for a process in the cgroup /new.service: there is none now",
+                            "waiting for a process of the container box: there is none now"));
+    EXPECT_TRUE(select({.comms = {"ng*"}}).waiting_lines().empty());
+}
+
 TEST_F(SelectionTest, RefusesWhatCannotBe) {
-    EXPECT_EQ(Selection::make({.cgroups = {"web.service"}}, system_).error().code,
-              ErrorCode::usage);
+    EXPECT_EQ(Selection::make({.cgroups = {""}}, system_).error().code, ErrorCode::usage);
     EXPECT_EQ(Selection::make({.containers = {""}}, system_).error().code, ErrorCode::usage);
     system_.cgroup_root.clear();
     EXPECT_EQ(Selection::make({.cgroups = {"/x"}}, system_).error().code,

@@ -5,6 +5,10 @@
 #include "tracer/write/formats.h"
 #include "unit/session/fake_output.h"
 
+#include <fstream>
+#include <set>
+#include <string>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +23,7 @@ struct Inputs {
     std::vector<RingLedger> rings;
     test::FakeOutput output;
     std::vector<ProbeDefinition> probes;
+    std::vector<PackedFile> packs;
     bool abandoned = false;
 
     Summary make() {
@@ -27,6 +32,7 @@ struct Inputs {
                              .rings = rings,
                              .output = output,
                              .probes = probes,
+                             .packs = packs,
                              .ring_bytes = 65536,
                              .abandoned = abandoned});
     }
@@ -122,6 +128,21 @@ TEST(Summary, CountsWhatASecondInterruptLeft) {
     EXPECT_DOUBLE_EQ(summary.loss_rate(), 0.4);
 }
 
+TEST(Summary, CallsNothingWrittenThatAFailedOutputDidNotTake) {
+    Summary summary;
+    summary.attempts = 1000;
+    summary.events = 999;
+    summary.bytes = 3000;
+    count_unwritten(summary, 3000);
+    EXPECT_EQ(summary.loss.unwritten, 0u);
+    count_unwritten(summary, 1000);
+    EXPECT_EQ(summary.loss.unwritten, 666u);
+    EXPECT_EQ(summary.events, 333u);
+    EXPECT_EQ(summary.bytes, 1000u);
+    EXPECT_THAT(summary_text(summary, {}),
+                testing::HasSubstr("not yet written when the output failed, about 666"));
+}
+
 TEST(Summary, PutsTheLossRateIntoTheFirstLine) {
     Inputs inputs;
     inputs.kernel.rings = {{1000, 500}};
@@ -167,6 +188,36 @@ TEST(Summary, JsonHasItsDocumentedKeysAndSurvivesBytesThatAreNotText) {
     EXPECT_TRUE(json["agree"].get<bool>());
     for (const char* key : {"seconds", "events", "spans", "warnings"}) {
         EXPECT_TRUE(json.contains(key)) << key;
+    }
+}
+
+void add_keys(const nlohmann::json& json, std::set<std::string>& keys) {
+    if (json.is_array()) {
+        for (const auto& item : json) add_keys(item, keys);
+    }
+    if (!json.is_object()) return;
+    for (const auto& [key, value] : json.items()) {
+        keys.insert(key);
+        // Why spans ended: the document names some, and "as above".
+        if (key != "ends") add_keys(value, keys);
+    }
+}
+
+TEST(Summary, EachKeyOfTheJsonIsDocumented) {
+    Summary summary;
+    summary.probes = {{.spec = "u:a:f", .pack = "a/f", .hits = 1, .sample_every = 2}};
+    summary.rings = {{.name = "cpu0"}};
+    summary.durations.emplace_back();
+    PackedFile file;
+    file.probes.emplace_back();
+    summary.packs = {file};
+    std::set<std::string> keys;
+    add_keys(nlohmann::json::parse(summary_json(summary)), keys);
+    std::ifstream readme(TRACER_SESSION_README);
+    const std::string text{std::istreambuf_iterator<char>(readme), {}};
+    ASSERT_FALSE(text.empty()) << TRACER_SESSION_README;
+    for (const std::string& key : keys) {
+        EXPECT_THAT(text, testing::HasSubstr("\"" + key + "\":"));
     }
 }
 
@@ -216,6 +267,28 @@ TEST(Summary, ShowsTwentyProbesInTheOrderTheyWereNamed) {
     const std::string text = summary_text(inputs.make(), {});
     EXPECT_LT(text.find("u:a:f16\n"), text.find("u:a:f35\n"));
     EXPECT_EQ(text.find("more probes"), std::string::npos);
+}
+
+TEST(Summary, ShortensTheTextOfAPacksProbe) {
+    Summary summary;
+    summary.probes = {{.spec = "usdt:db:wait(      mode=arg0/map(" + std::string(300, 'x') + "))",
+                       .pack = "db/wait",
+                       .hits = 1,
+                       .written = 1}};
+    const std::string text = summary_text(summary, {});
+    EXPECT_THAT(text, testing::HasSubstr("usdt:db:wait( mode=arg0/map(xxx"));
+    EXPECT_THAT(text, testing::HasSubstr("xxx...  # db/wait\n"));
+    EXPECT_THAT(summary_text(summary, {.verbose = true}),
+                testing::HasSubstr(summary.probes[0].spec));
+    summary.probes[0].pack.clear();
+    EXPECT_THAT(summary_text(summary, {}), testing::HasSubstr(summary.probes[0].spec));
+}
+
+TEST(Summary, ShowsAFileNameInOneLine) {
+    Summary summary;
+    summary.path = "a\nb.fxt";
+    summary.format = "fxt";
+    EXPECT_THAT(summary_text(summary, {}), testing::HasSubstr("wrote a\\x0ab.fxt"));
 }
 
 TEST(Summary, PromisesNoFileThatCouldNotBeWritten) {
@@ -283,6 +356,7 @@ SpanTally requests() {
     tally.ends[static_cast<size_t>(model::SpanEndCause::returned)] = 1000;
     tally.ends[static_cast<size_t>(model::SpanEndCause::key_reused)] = 3;
     tally.orphan_ends = 2;
+    tally.begun_before = 4;
     return tally;
 }
 
@@ -296,7 +370,8 @@ TEST(Summary, TellsHowLongSpansTook) {
     EXPECT_THAT(text, testing::Not(testing::HasSubstr("|#")));
     const std::string all = summary_text(summary, {.verbose = true});
     EXPECT_THAT(all, testing::HasSubstr("524 us |####################"));
-    EXPECT_THAT(all, testing::HasSubstr("key reused 3, ends without a begin 2"));
+    EXPECT_THAT(all, testing::HasSubstr("key reused 3, ends without a begin 2, begun before the "
+                                        "recording or a fork 4"));
 }
 
 TEST(Summary, HasDurationsInItsJson) {
@@ -312,6 +387,7 @@ TEST(Summary, HasDurationsInItsJson) {
     EXPECT_EQ(row.at("max_ns"), 1000000);
     EXPECT_EQ(row.at("ends").at("key_reused"), 3);
     EXPECT_EQ(row.at("orphan_ends"), 2);
+    EXPECT_EQ(row.at("begun_before"), 4);
     uint64_t sum = 0;
     for (const auto& pair : row.at("log2")) sum += pair.at(1).get<uint64_t>();
     EXPECT_EQ(sum, 1000U);

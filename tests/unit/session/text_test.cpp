@@ -30,6 +30,16 @@ TEST(Human, WritesSizesAsTheOptionTakesThem) {
     EXPECT_EQ(size_option(1000), "1000");
 }
 
+TEST(Human, WritesOutWhatATerminalTakesForACommand) {
+    EXPECT_EQ(printable("a\x1b[31mb\r\n\tc"), "a\\x1b[31mb\\x0d\\x0a\\x09c");
+    EXPECT_EQ(printable("lines\nand\ttabs\x07", false), "lines\nand\ttabs\\x07");
+    EXPECT_EQ(printable("\x7f\xc2\x9b"), "\\u007f\\u009b");
+    // Letters of any script are letters; a sequence that is cut is left alone.
+    EXPECT_EQ(printable("m\xc3\xbc \xc2\xb5 \xe6\xbc\xa2 \xc2"),
+              "m\xc3\xbc \xc2\xb5 \xe6\xbc\xa2 \xc2");
+    EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
 TEST(Human, WritesClocks) {
     EXPECT_EQ(clock_text(3725.9), "01:02:05");
     EXPECT_EQ(clock_text(-1), "00:00:00");

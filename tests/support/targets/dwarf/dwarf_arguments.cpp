@@ -2,6 +2,7 @@
 #include "dwarf_arguments.h"
 
 #include <string>
+#include <string_view>
 
 namespace shop {
 
@@ -71,6 +72,26 @@ TR_OPAQUE void typed(T value, Hidden* hidden) {
     TR_USE(hidden);
 }
 
+struct Customer {
+    int32_t id;
+    State state;
+    std::string name;
+    const int64_t& limit;
+};
+
+TR_OPAQUE void texts(const Customer& customer,
+                     std::string_view view,
+                     const std::string& text,
+                     const int32_t& number,
+                     Customer* other) {
+    TR_USE(&customer);
+    TR_USE(view.data());
+    TR_USE(view.size());
+    TR_USE(&text);
+    TR_USE(number);
+    TR_USE(other);
+}
+
 }  // namespace shop
 
 int main() {
@@ -80,5 +101,8 @@ int main() {
     cart.title(4);
     shop::owners(shop::Owner(205), {}, 206, cart);
     shop::typed<int32_t>(-207, nullptr);
+    const int64_t limit = 208;
+    shop::Customer customer{209, shop::State::idle, "name", limit};
+    shop::texts(customer, "view", "text", 210, &customer);
     return 0;
 }

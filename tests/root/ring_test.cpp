@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that write events to rings of their own, recorded beside the kernel's view: OCaml of a
+// newer Debian release (scripts/oracle), which lives in a root of its own too.
+#include "root/recording.h"
+#include "support/fixtures/requirements.h"
+#include "support/fixtures/target_program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sys/wait.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace tracer::test {
+namespace {
+
+constexpr Milliseconds kLimit{60'000};
+
+// Collects, says how often it did, and waits to be told to go on. What it writes fits its ring: one
+// that is found late misses nothing.
+constexpr const char* kOcamlProgram = R"(
+let work () =
+  let keep = ref [] in
+  for i = 1 to 20_000 do
+    keep := List.init 50 (fun k -> k + i);
+    ignore (Sys.opaque_identity !keep)
+  done
+
+let () =
+  work ();
+  print_endline "ready";
+  ignore (input_line stdin);
+  let before = (Gc.quick_stat ()).Gc.minor_collections in
+  for _ = 1 to 20 do work () done;
+  Gc.full_major ();
+  let after = (Gc.quick_stat ()).Gc.minor_collections in
+  Printf.printf "%d %d\n%!" before after;
+  ignore (input_line stdin)
+)";
+
+class OcamlRing : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        TR_REQUIRE_ROOT();
+        TR_REQUIRE_FILE(tracer_binary());
+        auto made = TempFolder::make();
+        ASSERT_TRUE(made) << made.error().what;
+        folder_.emplace(std::move(*made));
+        ASSERT_TRUE(write_file(folder_->file("app.ml"), kOcamlProgram));
+        const std::string compile = command("ocamlopt /mnt/app.ml -o /mnt/app");
+        const int status = std::system((compile + " >" + folder_->file("said") + " 2>&1").c_str());
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            GTEST_SKIP() << "Debian " << GetParam() << " cannot be laid: no archive";
+        }
+        ASSERT_EQ(status, 0) << read_file(folder_->file("said")).value_or("");
+    }
+
+    // For a shell, which becomes the program.
+    [[nodiscard]] std::string command(const std::string& what) const {
+        return fmt::format("cd {} && exec {} {} {}", folder_->path().string(), TRACER_ORACLE,
+                           GetParam(), what);
+    }
+    [[nodiscard]] std::string program() const {
+        return command("env OCAML_RUNTIME_EVENTS_START=1 OCAML_RUNTIME_EVENTS_DIR=/tmp /mnt/app");
+    }
+
+    std::optional<TempFolder> folder_;
+};
+
+struct Collections {
+    uint64_t before = 0;
+    uint64_t after = 0;
+};
+
+// After "go": what it says then.
+Result<Collections> collect(ChildProcess& process) {
+    TR_TRY(process.send_line("go"));
+    TR_ASSIGN(const std::string line, process.read_line(kLimit));
+    Collections collections;
+    if (std::sscanf(line.c_str(), "%lu %lu", &collections.before, &collections.after) != 2) {
+        return fail(ErrorCode::bad_input, "said " + line);
+    }
+    return collections;
+}
+
+uint64_t minors_of(const Recorded& recorded) {
+    return count_by_name(recorded.file, "gc", FxtEventType::duration_begin)["minor"];
+}
+
+TEST_P(OcamlRing, OfARunningProgramSaysWhatItsRuntimeCounts) {
+    auto target = ChildProcess::start({"/bin/sh", "-c", program()});
+    ASSERT_TRUE(target) << target.error().what;
+    ASSERT_EQ(target->read_line(kLimit).value_or(""), "ready");
+    auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto collections = collect(*target);
+    ASSERT_TRUE(collections) << collections.error().what;
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_EQ(minors_of(*recorded), collections->after - collections->before);
+    const auto& rings = recorded->result.summary.at("shared_rings");
+    ASSERT_EQ(rings.size(), 1u);
+    EXPECT_EQ(rings[0].at("pid"), target->pid());
+    EXPECT_EQ(rings[0].at("runtime"),
+              GetParam() == std::string("trixie") ? "OCaml 5.3" : "OCaml 5.4 to 5.5");
+    // Switches of the same process, on the same clock.
+    EXPECT_FALSE(recorded->file.switches.empty());
+}
+
+TEST_P(OcamlRing, FromTheFirstInstructionIsWholeAlsoThroughACapture) {
+    auto recorder = Recorder::start_capture({"--", "/bin/sh", "-c", program()});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_EQ(recorder->process().read_line(kLimit).value_or(""), "ready");
+    const auto collections = collect(recorder->process());
+    ASSERT_TRUE(collections) << collections.error().what;
+    ASSERT_TRUE(recorder->process().send_line("end"));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_EQ(minors_of(*recorded), collections->after);
+    EXPECT_EQ(recorded->result.summary.at("spans").at("orphan_ends"), 0u);
+}
+
+uint64_t work_of(const Recorded& recorded, FxtEventType type) {
+    return count_by_name(recorded.file, "user", type)["work"];
+}
+
+// Threads that are born and end meanwhile, each with a ring.
+TEST(RingRecorded, OurLibrarysEventsAreAllThere) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = ChildProcess::start({target_path("ring_writer"), "--pause", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    ASSERT_TRUE(target->read_json(kLimit));
+    auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto counts = target->read_json(kLimit);
+    ASSERT_TRUE(counts) << counts.error().what;
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_EQ(work_of(*recorded, FxtEventType::duration_begin), counts->at("spans"));
+    EXPECT_EQ(work_of(*recorded, FxtEventType::duration_end), counts->at("spans"));
+    EXPECT_EQ(count_by_name(recorded->file, "user", FxtEventType::counter)["step"],
+              counts->at("spans"));
+    EXPECT_EQ(recorded->result.summary.at("spans").at("orphan_ends"), 0u);
+}
+
+// Rings of 64 words, overwritten long before they can be read: what is missing is a number.
+TEST(RingRecorded, WhatIsOverwrittenIsCountedExactly) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target =
+        ChildProcess::start({target_path("ring_writer"), "--log2", "6", "--spans", "100000"});
+    ASSERT_TRUE(target) << target.error().what;
+    ASSERT_TRUE(target->read_json(kLimit));
+    auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto counts = target->read_json(kLimit);
+    ASSERT_TRUE(counts) << counts.error().what;
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    const auto& rings = recorded->result.summary.at("shared_rings");
+    ASSERT_EQ(rings.size(), 1u);
+    EXPECT_TRUE(rings[0].at("lost").at("exact"));
+    EXPECT_GT(rings[0].at("lost").at("events"), 0u);
+    // Those before the recording are not of it: the main thread's "ring_start".
+    EXPECT_EQ(
+        rings[0].at("events").get<uint64_t>() + rings[0].at("lost").at("events").get<uint64_t>(),
+        counts->at("written").get<uint64_t>() - 1);
+    EXPECT_EQ(recorded->result.summary.at("loss").at("overwritten"),
+              rings[0].at("lost").at("events"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, OcamlRing, testing::Values("trixie", "sid"));
+
+}  // namespace
+}  // namespace tracer::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a row says when the kernel refused some, or all, of a probe's places.
+#include "packs/pack_refusals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// One probe with three programs: a begin at two places, an end, and what else ends it.
+class PackRefusals : public testing::Test {
+protected:
+    PackRefusals() {
+        add(16, HitRole::pair_begin, 2);
+        add(17, HitRole::pair_end, 1);
+        add(18, HitRole::pair_until, 1);
+        files_.push_back({.pack = "app", .runtime = "App", .version = {}, .path = "/app"});
+        PackedProbe probe;
+        probe.name = "request";
+        probe.status = PackedStatus::armed;
+        probe.sites = 4;
+        probe.first_probe_id = 16;
+        probe.probe_id_count = 3;
+        files_[0].probes.push_back(probe);
+        probe.name = "other";
+        probe.first_probe_id = 19;
+        probe.probe_id_count = 1;
+        files_[0].probes.push_back(probe);
+        add(19, HitRole::instant, 1);
+    }
+
+    void add(uint32_t id, HitRole role, size_t places) {
+        if (plan_.files.empty()) plan_.files.emplace_back();
+        ProbeDefinition definition;
+        definition.probe_id = id;
+        definition.role = role;
+        plan_.probes.push_back(definition);
+        for (size_t i = 0; i < places; ++i) {
+            plan_.files[0].sites.push_back({.probe_id = id, .may_fail = true});
+        }
+    }
+
+    const PackedProbe& after(const std::vector<uint32_t>& refused) {
+        note_refused_places(files_, plan_, refused);
+        return files_[0].probes[0];
+    }
+
+    AttachPlan plan_;
+    std::vector<PackedFile> files_;
+};
+
+TEST_F(PackRefusals, NothingRefusedIsNothingSaid) {
+    EXPECT_EQ(after({}).status, PackedStatus::armed);
+    EXPECT_EQ(after({}).sites, 4u);
+    EXPECT_THAT(after({}).reason, IsEmpty());
+}
+
+TEST_F(PackRefusals, ASpanWithoutAnyBeginIsRefused) {
+    const PackedProbe& probe = after({16, 16});
+    EXPECT_EQ(probe.status, PackedStatus::refused);
+    EXPECT_EQ(probe.sites, 2u);
+    EXPECT_THAT(probe.reason, HasSubstr("first instruction"));
+    EXPECT_EQ(files_[0].probes[1].status, PackedStatus::armed);
+}
+
+TEST_F(PackRefusals, ASpanWithoutAnyEndIsRefused) {
+    EXPECT_EQ(after({17}).status, PackedStatus::refused);
+    EXPECT_THAT(after({17}).reason, HasSubstr("end"));
+}
+
+TEST_F(PackRefusals, OneOfSeveralPlacesIsANote) {
+    const PackedProbe& probe = after({16, 18});
+    EXPECT_EQ(probe.status, PackedStatus::armed);
+    EXPECT_EQ(probe.sites, 2u);
+    EXPECT_THAT(probe.reason, HasSubstr("2 of its 4 places left out"));
+}
+
+TEST_F(PackRefusals, AnInstantIsRefusedWithItsOnlyPlace) {
+    after({19});
+    EXPECT_EQ(files_[0].probes[0].status, PackedStatus::armed);
+    EXPECT_EQ(files_[0].probes[1].status, PackedStatus::refused);
+}
+
+}  // namespace
+}  // namespace tracer

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// calls: probes, registers and variables as operands, on code written byte by byte.
+#include "probe/call_sites.h"
+
+#include "unit/probe/compiler_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace tracer {
+namespace {
+
+using test::ElfBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kTarget = ElfBuilder::kText + 0x80;
+constexpr uint64_t kTextOffset = ElfBuilder::kText - ElfBuilder::kBase;
+
+// An instruction with this opcode at `from` that leads to the target.
+std::vector<uint8_t> to_target(std::vector<uint8_t> opcode, uint64_t from) {
+    const auto distance = static_cast<uint32_t>(kTarget - (from + opcode.size() + 4));
+    for (int shift = 0; shift < 32; shift += 8) {
+        opcode.push_back(static_cast<uint8_t>(distance >> shift));
+    }
+    return opcode;
+}
+
+ElfBuilder called_three_times() {
+    ElfBuilder builder;
+    builder.function("target", kTarget)
+        .function("lonely", kTarget + 0x40)
+        .object("pages", ElfBuilder::kData);
+    builder.code(ElfBuilder::kText, to_target({0xe8}, ElfBuilder::kText));
+    builder.code(ElfBuilder::kText + 0x10, to_target({0x0f, 0x84}, ElfBuilder::kText + 0x10));
+    builder.code(kTarget + 0x20, to_target({0xe9}, kTarget + 0x20));
+    // To the byte behind it, and with another opcode.
+    builder.code(ElfBuilder::kText + 0x20, to_target({0xe8}, ElfBuilder::kText + 0x21));
+    builder.code(ElfBuilder::kText + 0x30, to_target({0xea}, ElfBuilder::kText + 0x30));
+    return builder;
+}
+
+TEST(CallSites, AreCallsJumpsAndConditionalJumps) {
+    const auto elf =
+        ElfFile::from_bytes(FileBytes::from_memory(called_three_times().build(), "app"));
+    ASSERT_TRUE(elf);
+    EXPECT_THAT(find_call_sites(*elf, kTarget),
+                ElementsAre(kTextOffset, kTextOffset + 0x10, kTextOffset + 0xa0));
+    EXPECT_THAT(find_call_sites(*elf, kTarget + 0x40), IsEmpty());
+}
+
+class CallsProbe : public ProbeCompilerTest {};
+
+TEST_F(CallsProbe, IsOneProbeWithAllPlaces) {
+    add_file("app", called_three_times());
+    const auto plan = compile("calls:app:target(a=arg0:u32, b=%r13, c=*(%rsp+8):u32)");
+    ASSERT_EQ(plan.files.size(), 1u);
+    EXPECT_EQ(plan.points.size(), 1u);
+    ASSERT_EQ(plan.files[0].sites.size(), 3u);
+    EXPECT_EQ(plan.files[0].sites[1].file_offset, kTextOffset + 0x10);
+    EXPECT_EQ(plan.points[0].name, "target");
+}
+
+TEST_F(CallsProbe, IsRefusedWhereNothingCallsTheFunction) {
+    add_file("app", called_three_times());
+    const auto error = refusal("calls:app:lonely");
+    EXPECT_EQ(error.code, ErrorCode::not_found);
+    EXPECT_THAT(error.what, HasSubstr("calls or jumps to lonely directly"));
+}
+
+TEST_F(CallsProbe, HasNoArgumentsOnTheStack) {
+    add_file("app", called_three_times());
+    EXPECT_THAT(refusal("calls:app:target(arg6)").what, HasSubstr("on the stack"));
+}
+
+TEST_F(CallsProbe, ReadsVariablesFromEachPlace) {
+    add_file("app", called_three_times());
+    const auto plan = compile("calls:app:target(*(&pages):u64)");
+    ASSERT_EQ(plan.programs.size(), 3u);
+    const tr_arg& arg = plan.programs[1].args[0];
+    ASSERT_EQ(arg.op_count, 2);
+    EXPECT_EQ(arg.ops[0].code, TR_OP_REG);
+    EXPECT_EQ(arg.ops[0].reg, TR_REG_RIP);
+    EXPECT_EQ(arg.ops[0].imm, static_cast<int64_t>(ElfBuilder::kData - (ElfBuilder::kText + 0x10)));
+    EXPECT_EQ(arg.ops[1].code, TR_OP_LOAD);
+    EXPECT_EQ(refusal("u:app:target(*(&sheets):u64)").code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace tracer

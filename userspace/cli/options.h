@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parsers of all commands share. Private to them: it brings CLI11 along.
+#pragma once
+
+#include "cli/command_line.h"
+#include "tracer/base/result.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace tracer {
+
+inline constexpr const char* kProgramName = "tracer";
+
+void set_up(CLI::App& app, const std::string& name);
+
+// One value each time the option is named: `-e A -e B`, never `-e A B`.
+CLI::Option* add_repeatable(CLI::App& app,
+                            const std::string& names,
+                            std::vector<std::string>& values,
+                            const std::string& text);
+
+// -o; the empty name of a variable that is not set is an error.
+CLI::Option* add_output(CLI::App& app, std::string& path, const std::string& text);
+
+CLI::Option* add_debuginfod(CLI::App& app, bool& value);
+
+// --ocaml, and its text's meaning; empty: any.
+CLI::Option* add_ocaml_option(CLI::App& app, std::string& text);
+[[nodiscard]] Result<ring::OcamlVersions> take_ocaml_version(const std::string& text);
+
+// Runs CLI11 over the words; its exceptions end here. A text to print, if that is all there is to
+// do.
+[[nodiscard]] Result<std::optional<PrintCommand>> parse_words(CLI::App& app,
+                                                              std::vector<std::string> words);
+
+// Texts of the options that say which packs are used.
+struct PackTexts {
+    bool off = false;
+    std::vector<std::string> names;  // --packs
+    std::optional<std::string> level;
+    std::vector<std::string> files;  // --pack
+};
+void add_pack_options(CLI::App& app, PackTexts& texts);
+[[nodiscard]] Result<PackOptions> take_pack_options(const PackTexts& texts);
+
+// `tracer packs` and `tracer pack`; the words behind it.
+[[nodiscard]] Result<Command> parse_packs(std::vector<std::string> words);
+[[nodiscard]] Result<Command> parse_pack_author(std::vector<std::string> words);
+[[nodiscard]] Result<Command> parse_rings(std::vector<std::string> words);
+[[nodiscard]] Result<Command> parse_gc_stats(std::vector<std::string> words);
+
+}  // namespace tracer

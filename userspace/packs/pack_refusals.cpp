@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel has the last word on a place: some instructions it does not step over. The places of
+// packs may fail, so what was planned and what is attached differ, which is told here. A span needs
+// its begin and one of its ends; relies on the roles that compiling gave the programs. Called by
+// the session after each attach.
+#include "packs/pack_refusals.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+struct Places {
+    size_t planned = 0;
+    size_t refused = 0;
+
+    [[nodiscard]] bool is_gone() const { return planned > 0 && refused >= planned; }
+    Places& operator+=(const Places& other) {
+        planned += other.planned;
+        refused += other.refused;
+        return *this;
+    }
+};
+
+bool ends_a_span(HitRole role) {
+    return is_span_end(role) || role == HitRole::pair_end;
+}
+
+class PlaceLedger {
+public:
+    PlaceLedger(const AttachPlan& plan, std::span<const uint32_t> refused) {
+        for (const AttachFile& file : plan.files) {
+            for (const AttachSite& site : file.sites) ++by_id_[site.probe_id].planned;
+        }
+        for (const uint32_t id : refused) ++by_id_[id].refused;
+        for (const ProbeDefinition& probe : plan.probes) roles_[probe.probe_id] = probe.role;
+    }
+
+    void correct(PackedProbe& probe) const {
+        Places hits;  // begins, or the events themselves
+        Places ends;
+        Places others;
+        for (uint32_t i = 0; i < probe.probe_id_count; ++i) {
+            const auto role = roles_.find(probe.first_probe_id + i);
+            const auto places = by_id_.find(probe.first_probe_id + i);
+            if (role == roles_.end() || places == by_id_.end()) continue;
+            const bool is_other = role->second == HitRole::pair_until;
+            (is_other ? others : ends_a_span(role->second) ? ends : hits) += places->second;
+        }
+        const size_t lost = hits.refused + ends.refused + others.refused;
+        if (lost == 0) return;
+        if (hits.is_gone() || ends.is_gone()) {
+            probe.status = PackedStatus::refused;
+            probe.reason = fmt::format("the kernel can put no probe on its {}",
+                                       hits.is_gone() ? "first instruction" : "end");
+        } else {
+            probe.reason += fmt::format(
+                "{}{} of its {} places left out, where the kernel can put "
+                "no probe",
+                probe.reason.empty() ? "" : "; ", lost, probe.sites);
+        }
+        probe.sites -= std::min(probe.sites, lost);
+    }
+
+private:
+    std::map<uint32_t, Places> by_id_;
+    std::map<uint32_t, HitRole> roles_;
+};
+
+}  // namespace
+
+void note_refused_places(std::span<PackedFile> files,
+                         const AttachPlan& plan,
+                         std::span<const uint32_t> refused) {
+    if (refused.empty()) return;
+    const PlaceLedger ledger(plan, refused);
+    for (PackedFile& file : files) {
+        for (PackedProbe& probe : file.probes) {
+            if (probe.is_armed()) ledger.correct(probe);
+        }
+    }
+}
+
+}  // namespace tracer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "packs/pack_plan.h"
+#include "probe/attach_plan.h"
+
+#include <cstdint>
+#include <span>
+
+namespace tracer {
+
+// Corrects the rows of `files`, whose probes are in `plan`, by what the attach left out: `refused`
+// has the probe id of each such place, once for each. A probe that can no longer be recorded is
+// refused; one that lost some of its places is armed, and its reason says so.
+void note_refused_places(std::span<PackedFile> files,
+                         const AttachPlan& plan,
+                         std::span<const uint32_t> refused);
+
+}  // namespace tracer

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a function is called from: distances of calls and jumps in a file's code, compared with the
+// one that would lead to it (Intel SDM volume 2, CALL, JMP, Jcc: relative to the next instruction).
+// Called by the compiler of calls: probes; reads the code in pieces, once for each function.
+#include "probe/call_sites.h"
+
+#include "tracer/base/byte_cursor.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace tracer {
+
+namespace {
+
+constexpr uint64_t kPieceBytes = 1ull << 20;
+constexpr size_t kDistanceBytes = 4;
+
+// Bytes of the opcode at the begin of `code`; 0: it is none that has such a distance.
+size_t opcode_bytes(std::span<const std::byte> code) {
+    const auto first = static_cast<uint8_t>(code[0]);
+    if (first == 0xe8 || first == 0xe9) return 1;
+    const bool is_jcc = first == 0x0f && (static_cast<uint8_t>(code[1]) & 0xf0) == 0x80;
+    return is_jcc ? 2 : 0;
+}
+
+void search(std::span<const std::byte> code,
+            uint64_t vaddr,
+            uint64_t file_offset,
+            size_t count,
+            uint64_t target,
+            std::vector<uint64_t>& found) {
+    constexpr size_t kShortest = 1 + kDistanceBytes;
+    for (size_t at = 0; at < count && at + kShortest <= code.size(); ++at) {
+        const size_t opcode = opcode_bytes(code.subspan(at));
+        if (opcode == 0) continue;
+        ByteCursor cursor(code.subspan(at + opcode));
+        int32_t distance = 0;
+        if (!cursor.read(distance)) continue;
+        const uint64_t next = vaddr + at + opcode + kDistanceBytes;
+        if (next + static_cast<uint64_t>(int64_t{distance}) == target) {
+            found.push_back(file_offset + at);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<uint64_t> find_call_sites(const ElfFile& file, uint64_t target) {
+    constexpr uint64_t kOverlap = 2 + kDistanceBytes;
+    std::vector<uint64_t> found;
+    for (const ElfSegment& segment : file.segments()) {
+        if (!segment.is_executable) continue;
+        // What begins in one piece and ends in the next is whole in the first.
+        for (uint64_t done = 0; done < segment.file_bytes; done += kPieceBytes) {
+            const uint64_t offset = segment.file_offset + done;
+            const uint64_t left = segment.file_bytes - done;
+            const auto code = file.read(offset, std::min(kPieceBytes + kOverlap, left));
+            if (!code) break;
+            search(*code, segment.vaddr + done, offset, kPieceBytes, target, found);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+}  // namespace tracer
