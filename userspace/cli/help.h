@@ -41,8 +41,8 @@ Probes:
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
   BEGIN [or BEGIN ...] ~~ END [until OTHER, ...]  a span from one probe to another, matched by
-  thread, or by the argument called key (in one process) or shared_key (among all); as many wildcards in both
-  names: a span each, usdt:app:*__entry ~~ usdt:app:*__return
+  thread, or by the argument called key (in one process) or shared_key (among all); with as many
+  wildcards in both names a span each: usdt:app:*__entry ~~ usdt:app:*__return
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
   (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk
@@ -85,7 +85,8 @@ inline constexpr std::string_view kListHelp =
 
 Behind '#' stands what else is known: the name in the source, with a PATTERN and debug information
 the parameters as arguments take them (arg:NAME), the number of sites, a semaphore, and the
-processes that run the file, by both ids where one is in a pid namespace; it goes with the line. The PATTERN is also compared with names in the source ('ns::Class::*').
+processes that run the file, by both ids where one is in a pid namespace. It may stay when a line is
+pasted after -e. The PATTERN is also compared with names in the source ('ns::Class::*').
 
 Types are those of the program's notes, which know no text: where an argument is the address of
 some (char *), write arg1:str instead of arg1:u64.

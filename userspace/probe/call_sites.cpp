@@ -5,10 +5,12 @@
 // Called by the compiler of calls: probes; reads the code in pieces, once for each function.
 #include "probe/call_sites.h"
 
+#include "probe/code_place.h"
 #include "tracer/base/byte_cursor.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace tracer {
@@ -26,12 +28,32 @@ size_t opcode_bytes(std::span<const std::byte> code) {
     return is_jcc ? 2 : 0;
 }
 
+// Bytes that spell an instruction which leads to the target.
+struct Match {
+    uint64_t vaddr = 0;
+    uint64_t file_offset = 0;
+    uint64_t end = 0;  // link-time address
+};
+
+// The instruction's first byte, which may be a prefix (67 e8, where the linker made a call through
+// a pointer direct); nullopt: the bytes are a part of another instruction.
+std::optional<uint64_t> instruction_of(const ElfFile& file,
+                                       const SymbolTable& symbols,
+                                       const Match& match) {
+    const auto function = function_holding(file, symbols, match.vaddr);
+    const auto check = check_boundary_at(file, function, match.vaddr);
+    if (check.state != BoundaryCheck::State::inside) return match.file_offset;
+    const auto& holder = check.instruction;
+    if (holder.vaddr + holder.bytes != match.end) return std::nullopt;
+    return match.file_offset - (match.vaddr - holder.vaddr);
+}
+
 void search(std::span<const std::byte> code,
             uint64_t vaddr,
             uint64_t file_offset,
             size_t count,
             uint64_t target,
-            std::vector<uint64_t>& found) {
+            std::vector<Match>& found) {
     constexpr size_t kShortest = 1 + kDistanceBytes;
     for (size_t at = 0; at < count && at + kShortest <= code.size(); ++at) {
         const size_t opcode = opcode_bytes(code.subspan(at));
@@ -41,16 +63,18 @@ void search(std::span<const std::byte> code,
         if (!cursor.read(distance)) continue;
         const uint64_t next = vaddr + at + opcode + kDistanceBytes;
         if (next + static_cast<uint64_t>(int64_t{distance}) == target) {
-            found.push_back(file_offset + at);
+            found.push_back({vaddr + at, file_offset + at, next});
         }
     }
 }
 
 }  // namespace
 
-std::vector<uint64_t> find_call_sites(const ElfFile& file, uint64_t target) {
+std::vector<uint64_t> find_call_sites(const ElfFile& file,
+                                      const SymbolTable& symbols,
+                                      uint64_t target) {
     constexpr uint64_t kOverlap = 2 + kDistanceBytes;
-    std::vector<uint64_t> found;
+    std::vector<Match> matches;
     for (const ElfSegment& segment : file.segments()) {
         if (!segment.is_executable) continue;
         // What begins in one piece and ends in the next is whole in the first.
@@ -59,8 +83,12 @@ std::vector<uint64_t> find_call_sites(const ElfFile& file, uint64_t target) {
             const uint64_t left = segment.file_bytes - done;
             const auto code = file.read(offset, std::min(kPieceBytes + kOverlap, left));
             if (!code) break;
-            search(*code, segment.vaddr + done, offset, kPieceBytes, target, found);
+            search(*code, segment.vaddr + done, offset, kPieceBytes, target, matches);
         }
+    }
+    std::vector<uint64_t> found;
+    for (const Match& match : matches) {
+        if (const auto offset = instruction_of(file, symbols, match)) found.push_back(*offset);
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

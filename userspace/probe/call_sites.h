@@ -2,6 +2,7 @@
 #pragma once
 
 #include "symbol/elf_file.h"
+#include "symbol/symbol_table.h"
 
 #include <cstdint>
 #include <vector>
@@ -13,8 +14,11 @@ namespace tracer {
 // a pointer or a linkage table is none of them.
 //
 // All bytes are looked at, because code that holds data (GHC's info tables) cannot be read from one
-// instruction to the next. Bytes of something else are taken for a call if they spell one of the 18
-// opcodes and just the right distance: once in about 2^40 bytes of code.
-[[nodiscard]] std::vector<uint64_t> find_call_sites(const ElfFile& file, uint64_t target);
+// instruction to the next. What is found inside of an instruction of a function that a symbol or an
+// unwind table tells is left out. In other code, bytes of something else are taken for a call if
+// they spell one of the 18 opcodes and just the right distance: once in about 2^39 bytes.
+[[nodiscard]] std::vector<uint64_t> find_call_sites(const ElfFile& file,
+                                                    const SymbolTable& symbols,
+                                                    uint64_t target);
 
 }  // namespace tracer

@@ -57,28 +57,45 @@ std::optional<CodeFunction> function_holding(const ElfFile& file,
     return CodeFunction{range->vaddr, range->bytes, is_named ? &*std::prev(next) : nullptr};
 }
 
+BoundaryCheck check_boundary_at(const ElfFile& file,
+                                const std::optional<CodeFunction>& function,
+                                uint64_t vaddr) {
+    BoundaryCheck check;
+    if (!function) return check;
+    if (vaddr == function->vaddr) {
+        check.state = BoundaryCheck::State::boundary;
+        return check;
+    }
+    const uint64_t distance = vaddr - function->vaddr;
+    const auto offset = file.file_offset_of(function->vaddr);
+    if (!offset || distance > kCodeBytesMax) return check;
+    const uint64_t bytes = std::min(distance + kInstructionBytesMax, file.size() - *offset);
+    const auto code = file.read(*offset, bytes);
+    return code ? check_boundary(*code, function->vaddr, vaddr) : check;
+}
+
 Result<std::string> check_code_place(const ElfFile& file,
                                      const std::optional<CodeFunction>& function,
                                      uint64_t vaddr,
                                      std::string_view what) {
     if (!function) return unchecked(what, "no symbol and no unwind table covers it");
-    if (vaddr == function->vaddr) return std::string();
-    const uint64_t distance = vaddr - function->vaddr;
-    const auto offset = file.file_offset_of(function->vaddr);
-    if (!offset || distance > kCodeBytesMax) return unchecked(what, "its function is too long");
-    const uint64_t bytes = std::min(distance + kInstructionBytesMax, file.size() - *offset);
-    TR_ASSIGN(const auto code, file.read(*offset, bytes));
-    const auto check = check_boundary(code, function->vaddr, vaddr);
+    const auto check = check_boundary_at(file, function, vaddr);
     switch (check.state) {
         case BoundaryCheck::State::boundary:
             return std::string();
         case BoundaryCheck::State::unknown:
-            return unchecked(what, "its function holds bytes that are no instruction");
+            return unchecked(what, vaddr - function->vaddr > kCodeBytesMax
+                                       ? "its function is too long"
+                                       : "its function holds bytes that are no instruction");
         case BoundaryCheck::State::inside:
             break;
     }
     const auto& instruction = check.instruction;
-    const std::span<const std::byte> all(code);
+    const auto offset = file.file_offset_of(instruction.vaddr);
+    std::vector<std::byte> code;
+    if (offset) {
+        TR_ASSIGN(code, file.read(*offset, instruction.bytes));
+    }
     const uint64_t before = instruction.vaddr - function->vaddr;
     const uint64_t behind = before + instruction.bytes;
     const auto name = [&](uint64_t from_start) {
@@ -89,7 +106,7 @@ Result<std::string> check_code_place(const ElfFile& file,
     return fail(
         ErrorCode::usage,
         fmt::format("{} is inside of the instruction \"{}\" at {}", what,
-                    instruction_text(all.subspan(before), instruction.vaddr), name(before)),
+                    instruction_text(code, instruction.vaddr), name(before)),
         fmt::format("the nearest instructions begin at {} and {}", name(before), name(behind)));
 }
 

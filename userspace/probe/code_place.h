@@ -5,6 +5,7 @@
 #pragma once
 
 #include "symbol/elf_file.h"
+#include "symbol/instructions.h"
 #include "symbol/symbol_table.h"
 #include "tracer/base/result.h"
 
@@ -27,6 +28,12 @@ struct CodeFunction {
 [[nodiscard]] std::optional<CodeFunction> function_holding(const ElfFile& file,
                                                            const SymbolTable& symbols,
                                                            uint64_t vaddr);
+
+// Whether an instruction begins at `vaddr`, read from the function's begin; unknown where that
+// cannot be done.
+[[nodiscard]] BoundaryCheck check_boundary_at(const ElfFile& file,
+                                              const std::optional<CodeFunction>& function,
+                                              uint64_t vaddr);
 
 // A usage error where `vaddr` is inside of an instruction; it names the instruction and the two
 // nearest places. `what`: the place as the user named it. Returns a warning where nothing tells the

@@ -149,7 +149,8 @@ private:
     // Each place that leads to the function.
     Status add_calls(ProbeFile& file, const FoundFunction& found) {
         const auto& function = *found.named.symbol;
-        const auto offsets = find_call_sites(file.elf(), function.vaddr);
+        TR_ASSIGN(const auto* symbols, file.symbols());
+        const auto offsets = find_call_sites(file.elf(), *symbols, function.vaddr);
         if (offsets.empty()) {
             return fail(ErrorCode::not_found,
                         fmt::format("nothing in {} calls or jumps to {} directly",

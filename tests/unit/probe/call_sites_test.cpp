@@ -5,6 +5,8 @@
 
 #include "unit/probe/compiler_fixture.h"
 
+#include <stdexcept>
+
 #include <gmock/gmock.h>
 
 namespace tracer {
@@ -41,13 +43,45 @@ ElfBuilder called_three_times() {
     return builder;
 }
 
+// Of what leads to the target.
+std::vector<uint64_t> sites_of(const ElfBuilder& builder, uint64_t target) {
+    const auto elf = ElfFile::from_bytes(FileBytes::from_memory(builder.build(), "app"));
+    if (!elf) throw std::runtime_error(elf.error().what);
+    const auto symbols = SymbolTable::load(*elf);
+    if (!symbols) throw std::runtime_error(symbols.error().what);
+    return find_call_sites(*elf, *symbols, target);
+}
+
 TEST(CallSites, AreCallsJumpsAndConditionalJumps) {
-    const auto elf =
-        ElfFile::from_bytes(FileBytes::from_memory(called_three_times().build(), "app"));
-    ASSERT_TRUE(elf);
-    EXPECT_THAT(find_call_sites(*elf, kTarget),
+    EXPECT_THAT(sites_of(called_three_times(), kTarget),
                 ElementsAre(kTextOffset, kTextOffset + 0x10, kTextOffset + 0xa0));
-    EXPECT_THAT(find_call_sites(*elf, kTarget + 0x40), IsEmpty());
+    EXPECT_THAT(sites_of(called_three_times(), kTarget + 0x40), IsEmpty());
+}
+
+// A breakpoint there would break the program.
+TEST(CallSites, AreNotInsideOfOtherInstructions) {
+    constexpr uint64_t kCaller = ElfBuilder::kText + 0x10;
+    // mov $imm64,%rax, with the bytes of a call in the value.
+    std::vector<uint8_t> load = {0x48, 0xb8};
+    const auto looks_like_call = to_target({0xe8}, kCaller + load.size());
+    load.insert(load.end(), looks_like_call.begin(), looks_like_call.end());
+    load.insert(load.end(), 3, 0);
+    ElfBuilder builder;
+    builder.function("target", kTarget);
+    builder.code(kCaller, load);
+    EXPECT_THAT(sites_of(builder, kTarget), ElementsAre(kTextOffset + 0x12)) << "no symbol tells";
+    builder.function("caller", kCaller, 32);
+    EXPECT_THAT(sites_of(builder, kTarget), IsEmpty());
+}
+
+// As linkers write a call through the global offset table that they made direct.
+TEST(CallSites, BeginWithTheirPrefix) {
+    constexpr uint64_t kCaller = ElfBuilder::kText + 0x10;
+    ElfBuilder builder;
+    builder.function("target", kTarget).function("caller", kCaller, 32);
+    builder.code(kCaller, {0x55, 0x67});
+    builder.code(kCaller + 2, to_target({0xe8}, kCaller + 2));
+    EXPECT_THAT(sites_of(builder, kTarget), ElementsAre(kTextOffset + 0x11));
 }
 
 class CallsProbe : public ProbeCompilerTest {};
