@@ -16,21 +16,22 @@
 
 /* What one run of a handler is about. */
 struct tr_run {
-	struct pt_regs *regs; /* NULL: a tracepoint */
-	uint64_t record;      /* a tracepoint's own record */
+	struct pt_regs *regs;
+	uint64_t record; /* a tracepoint's own record, where is_tracepoint */
 	struct tr_probe *probe;
 	struct tr_probe_counters *counters;
 	uint64_t pid_tgid;
 	uint32_t id;
-	bool in_session; /* the return runs only where the entry let it */
+	bool is_tracepoint; /* and not regs: a constant, so that the other way is not compiled */
+	bool in_session;    /* the return runs only where the entry let it */
 };
 
 static __always_inline long tr_read_argument(const struct tr_run *run, struct tr_arg *arg,
 					     struct tr_value *read)
 {
-	if (run->regs)
-		return tr_eval(run->regs, arg, read);
-	return tr_eval_record(run->record, arg, read);
+	if (run->is_tracepoint)
+		return tr_eval_record(run->record, arg, read);
+	return tr_eval(run->regs, arg, read);
 }
 
 /*
@@ -144,14 +145,34 @@ static __always_inline uint32_t tr_emit_any(const struct tr_run *run, bool may_r
 	return 0;
 }
 
+/*
+ * The same of a sleepable handler, which may try twice. Global, so that the verifier looks at it
+ * once; what it knows of the run is made again, because memory that is given to such a function
+ * holds no pointers.
+ */
+__noinline int tr_emit_sleepable(struct pt_regs *ctx, struct tr_probe *probe,
+				 struct tr_probe_counters *counters, uint32_t id, bool may_retry)
+{
+	struct tr_run run = {
+		.regs = ctx,
+		.probe = probe,
+		.counters = counters,
+		.pid_tgid = bpf_get_current_pid_tgid(),
+		.id = id,
+	};
+
+	return probe && counters ? tr_emit_any(&run, may_retry) : 0;
+}
+
 /* Looks the probe up and decides whether the current task is wanted. */
 static __always_inline bool tr_gate(struct tr_run *run, uint64_t cookie)
 {
+	uint32_t id = cookie; /* not run->id: what a helper was given is no constant any more */
 	uint32_t tgid;
 
-	run->id = cookie;
-	run->counters = bpf_map_lookup_elem(&counters, &run->id);
-	run->probe = bpf_map_lookup_elem(&probes, &run->id);
+	run->id = id;
+	run->counters = bpf_map_lookup_elem(&counters, &id);
+	run->probe = bpf_map_lookup_elem(&probes, &id);
 	if (!run->counters || !run->probe) {
 		uint32_t zero = 0;
 
@@ -160,7 +181,7 @@ static __always_inline bool tr_gate(struct tr_run *run, uint64_t cookie)
 			TR_COUNT(run->counters, bad_probe);
 		return false;
 	}
-	if (run->id >= tr_armed_probes)
+	if (id >= tr_armed_probes)
 		return false;
 	run->pid_tgid = bpf_get_current_pid_tgid();
 	tgid = run->pid_tgid >> 32;
@@ -196,7 +217,7 @@ static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
 		TR_COUNT(run->counters, unknown);
 		return false;
 	}
-	if (run->regs && gate->flags & TR_GATE_SPAN_END) {
+	if (!run->is_tracepoint && gate->flags & TR_GATE_SPAN_END) {
 		uint32_t popped = gate->flags & TR_GATE_AT_RET ? 0 : 8;
 		struct tr_open_span span = tr_span_of(run, gate, popped);
 
@@ -208,7 +229,7 @@ static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
 		return false;
 	}
 	if (gate->term_count) {
-		if (!run->regs)
+		if (run->is_tracepoint)
 			truth = tr_judge_record(run->record, gate);
 		else if (may_sleep)
 			truth = tr_judge_sleepable(run->regs, gate);
@@ -230,7 +251,7 @@ static __always_inline bool tr_admit(const struct tr_run *run, bool may_sleep)
 		TR_COUNT(run->counters, throttled);
 		return false;
 	}
-	if (run->regs && !run->in_session && gate->flags & TR_GATE_SPAN_BEGIN) {
+	if (!run->is_tracepoint && !run->in_session && gate->flags & TR_GATE_SPAN_BEGIN) {
 		struct tr_open_span span = tr_span_of(run, gate, 0);
 		uint8_t open = 1;
 
@@ -303,11 +324,11 @@ static __always_inline bool tr_hit_sleepable(struct tr_run *run, uint64_t id)
 
 	if (!tr_gate(run, id) || !tr_passes(run, true))
 		return false;
-	missing = tr_emit_any(run, true);
+	missing = tr_emit_sleepable(run->regs, run->probe, run->counters, run->id, true);
 	if (missing) {
 		tr_touch(run, missing);
 		TR_COUNT(run->counters, retried);
-		tr_emit_any(run, false);
+		tr_emit_sleepable(run->regs, run->probe, run->counters, run->id, false);
 	}
 	return true;
 }
@@ -335,13 +356,15 @@ static __always_inline uint64_t tr_session_probe(struct pt_regs *regs)
  */
 static __always_inline int tr_hit_tracepoint(void *ctx)
 {
-	struct tr_run run = {};
+	struct tr_run run = { .is_tracepoint = true };
 	void *spilled = ctx;
+	uint64_t record;
 
 	if (!tr_gate(&run, bpf_get_attach_cookie(ctx)))
 		return 0;
-	if (bpf_probe_read_kernel(&run.record, sizeof(run.record), &spilled))
+	if (bpf_probe_read_kernel(&record, sizeof(record), &spilled))
 		return 0;
+	run.record = record;
 	if (tr_passes(&run, false))
 		tr_emit_any(&run, false);
 	return 0;

@@ -115,6 +115,13 @@ static __always_inline long tr_run_ops(const struct tr_arg *arg, struct pt_regs 
 		case TR_OP_ADD:
 			acc += op->imm;
 			break;
+		case TR_OP_BITS:
+			acc <<= (64 - op->bytes - op->shift) & 63;
+			if (op->imm)
+				acc = (int64_t)acc >> ((64 - op->bytes) & 63);
+			else
+				acc >>= (64 - op->bytes) & 63;
+			break;
 		case TR_OP_LENGTH:
 			out->value = acc;
 			has_length = true;

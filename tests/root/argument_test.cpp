@@ -31,6 +31,8 @@ struct ArgumentTestNode {
     char name[8];
     const ArgumentTestNode* next;
     const char* text;
+    uint32_t mode : 5;
+    int32_t shade : 6;
 };
 __attribute__((noinline)) int argument_test_visit(const ArgumentTestNode* node,
                                                   ArgumentTestKind kind) {
@@ -298,8 +300,9 @@ TEST_F(ArgumentTest, NamesAndTypesComeFromDebugInformation) {
     const auto self = ElfFile::open("/proc/self/exe");
     ASSERT_TRUE(self) << self.error().what;
     if (!DwarfInfo::open(*self)) GTEST_SKIP() << "this test was built without -g";
-    const ArgumentTestNode last{-7, 2.5, "last", nullptr, "at the end"};
-    const ArgumentTestNode first{1, 0.5, {'8', 'b', 'y', 't', 'e', 's', 'i', 'n'}, &last, nullptr};
+    const ArgumentTestNode last{-7, 2.5, "last", nullptr, "at the end", 17, -20};
+    const ArgumentTestNode first{1, 0.5, {'8', 'b', 'y', 't', 'e', 's', 'i', 'n'}, &last, nullptr,
+                                 3, 9};
     const auto visit = [&] {
         argument_test_visit(&first, kArgumentTestOdd);
         argument_test_visit(&last, kArgumentTestPlain);
@@ -308,6 +311,11 @@ TEST_F(ArgumentTest, NamesAndTypesComeFromDebugInformation) {
                        "r=arg:node->next->real, t=arg:node->next->text, arg:kind)",
                        visit),
                 ElementsAre("[1, '8bytesin', 2.5, 'at the end', 7]", "[-7, 'last', ?, ?, 0]"));
+    const std::string bits =
+        "u:/proc/self/exe:argument_test_visit(arg:node->mode, "
+        "arg:node->shade, next=arg:node->next->shade)";
+    EXPECT_THAT(record(bits, visit), ElementsAre("[3, 9, -20]", "[17, -20, ?]"));
+    EXPECT_THAT(record(bits + " if arg:node->shade < 0", visit), ElementsAre("[17, -20, ?]"));
     EXPECT_THAT(record("ur:/proc/self/exe:argument_test_visit", visit), ElementsAre("[-7]", "[0]"));
 }
 

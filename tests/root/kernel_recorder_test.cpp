@@ -185,6 +185,34 @@ TEST_P(KernelRecorderTest, RecordsIntegersExactly) {
     EXPECT_EQ(recorder->counters().probes[kProbe].counters.hits, 2U);
 }
 
+// What the verifier looked at of every program that this process has loaded; 0: the kernel does not
+// tell (5.16).
+uint64_t verified_instructions() {
+    constexpr std::string_view kField = "verified_insns:";
+    uint64_t sum = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+        std::ifstream info(entry.path());
+        for (std::string line; std::getline(info, line);) {
+            if (line.starts_with(kField)) sum += std::stoull(line.substr(kField.size()));
+        }
+    }
+    return sum;
+}
+
+// Every recording of more than one process begins with it: a million takes half a second.
+TEST_P(KernelRecorderTest, LoadsWhatLaterFilesMayNeedWithoutMuchVerifying) {
+    constexpr uint64_t kVerifiedMax = 300'000;
+    KernelOptions options = this_process();
+    options.force_perf_links = GetParam();
+    options.late_programs_max = 4096;
+    options.late_gates_max = 256;
+    const auto recorder = KernelRecorder::open(AttachPlan{}, options);
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const uint64_t verified = verified_instructions();
+    if (verified == 0) GTEST_SKIP() << "this kernel does not tell what it verified";
+    EXPECT_LT(verified, kVerifiedMax);
+}
+
 // A copy of this program that has a probe in the plan, gone when the test is over.
 struct ProbedCopy {
     ProbedCopy() {

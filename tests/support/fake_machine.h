@@ -89,6 +89,12 @@ private:
                 case TR_OP_ADD:
                     acc += imm;
                     break;
+                case TR_OP_BITS:
+                    acc <<= 64 - op.bytes - op.shift;
+                    acc = op.imm != 0
+                              ? static_cast<uint64_t>(static_cast<int64_t>(acc) >> (64 - op.bytes))
+                              : acc >> (64 - op.bytes);
+                    break;
                 case TR_OP_LENGTH:
                     address = acc;
                     acc = 0;

@@ -351,8 +351,10 @@ private:
                           probe_text(spec_, {}, name), context_);
     }
 
-    // Likeness is only measured now: it costs more than the search itself.
+    // Likeness is only measured now: it costs more than the search itself. Not where what a file
+    // lacks is passed over: packs ask every file for what it may have.
     std::string nearest_hint() const {
+        if (context_.options.missing == MissingSpec::ignore) return {};
         NearestNames nearest(spec_.name);
         for (auto* file : searched_) {
             auto symbols = file->symbols();

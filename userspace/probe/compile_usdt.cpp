@@ -103,8 +103,10 @@ private:
         return {};
     }
 
-    // Likeness is only measured now: it costs more than the search itself.
+    // Likeness is only measured now: it costs more than the search itself. Not where what a file
+    // lacks is passed over: packs ask every file for what it may have.
     std::string nearest_hint() const {
+        if (context_.options.missing == MissingSpec::ignore) return {};
         // Where the name is a wildcard, only the provider can be a slip.
         const bool by_provider = has_wildcard(spec_.name);
         NearestNames nearest(by_provider ? spec_.provider : spec_.provider + ":" + spec_.name);

@@ -46,6 +46,9 @@ std::string step_text(const std::string& value, const tr_op& op) {
             return fmt::format("{} bytes at {}", op.bytes, with_offset(value, op.imm));
         case TR_OP_ADD:
             return with_offset(value, op.imm);
+        case TR_OP_BITS:
+            return fmt::format("{} bit{} from bit {} of {}", op.bytes, op.bytes == 1 ? "" : "s",
+                               op.shift, value);
         case TR_OP_DATA_LOC:
             return fmt::format("where the record's word at {:#x} leads", op.imm);
         default:

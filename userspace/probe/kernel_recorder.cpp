@@ -282,7 +282,9 @@ void LiveRecorder::read_news(KernelNews& out) {
     for (const RecordView& view : views) {
         tr_news news{};
         if (!ByteCursor(view.bytes()).read(news)) continue;
-        if (view.kind == TR_NEWS_SELECTED) out.selected.push_back(news.header.tgid);
+        if (view.kind == TR_NEWS_SELECTED) {
+            out.selected.push_back({news.header.tgid, news.header.time_ns});
+        }
         if (view.kind != TR_NEWS_CGROUP_MADE) continue;
         const auto path_end = std::find(std::begin(news.path), std::end(news.path), '\0');
         out.cgroups.push_back({news.cgroup_id, std::string(std::begin(news.path), path_end)});

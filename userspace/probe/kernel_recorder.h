@@ -29,7 +29,11 @@ struct SelectionRules {
 
 // What the kernel side tells beside records.
 struct KernelNews {
-    std::vector<uint32_t> selected;  // processes that are recorded from now on
+    struct Selection {
+        uint32_t pid = 0;
+        uint64_t time_ns = 0;  // CLOCK_BOOTTIME
+    };
+    std::vector<Selection> selected;  // processes that are recorded since then
     struct Cgroup {
         uint64_t id = 0;
         std::string path;  // from its hierarchy's root

@@ -171,8 +171,10 @@ private:
         auto found = find_member(type_, member.name);
         if (!found) return refuse(member, found.error().what, found.error().hint);
         if (found->bits != 0) {
-            return refuse(member, fmt::format("{} is a bit field", member.name),
-                          "read the bytes that hold it by their offset: *(arg0+N):u32/x");
+            start_.bits = {.code = TR_OP_BITS,
+                           .bytes = static_cast<uint8_t>(found->bits),
+                           .shift = static_cast<uint8_t>(found->bit_offset),
+                           .imm = found->type.is_signed ? 1 : 0};
         }
         const auto offset = static_cast<int64_t>(found->offset);
         if (!is_pointer) {
@@ -208,6 +210,11 @@ private:
 
     // Ends at what the members led to, and goes on with what the user loads from behind it.
     Status finish() {
+        // The bytes that hold it are read as what they are declared as: no others are right.
+        if (start_.bits && (has_walk() || arg_.type != ArgType::automatic)) {
+            return refuse(fmt::format("{} is a bit field", operand_text(arg_)),
+                          "it has the type of its declaration, and is no address");
+        }
         TR_TRY(follow_reference());
         const bool is_block = type_.form == DwarfForm::array || type_.form == DwarfForm::structure;
         if (!is_in_memory_) {

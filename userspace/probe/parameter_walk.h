@@ -10,6 +10,7 @@
 #include "tracer/base/result.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace tracer {
 
@@ -18,6 +19,7 @@ struct ParameterStart {
     tr_arg arg{};  // its operations
     uint8_t bytes = 8;
     bool is_signed = false;
+    std::optional<tr_op> bits;  // behind the walk: the value is a bit field
 };
 
 // May a member of a value of this type be written so: "->" behind a pointer, "." behind a

@@ -88,8 +88,9 @@ struct Place {
     bool is_signed = false;
     bool is_float = false;
     bool is_readable = true;
-    bool is_kernel = false;   // what it points to is in the kernel's memory
-    std::string description;  // "arg1 is a 4-byte integer"
+    bool is_kernel = false;     // what it points to is in the kernel's memory
+    std::optional<tr_op> bits;  // what of the value read is meant: the last operation
+    std::string description;    // "arg1 is a 4-byte integer"
 };
 
 void set_integer(ProbeArgument& out, uint8_t bytes, bool is_signed, ValueType type) {
@@ -204,7 +205,7 @@ Status add_op(const ProbeSpec& spec, const ArgSpec& wanted, const tr_op& op, tr_
 }
 
 // Adds what the operand loads from behind its place.
-Status walk(const ProbeSpec& spec, const ArgSpec& wanted, Place& place) {
+Status load(const ProbeSpec& spec, const ArgSpec& wanted, Place& place) {
     if (wanted.walk.empty() && wanted.addend == 0) return {};
     if (place.bytes != 8 || place.is_float) {
         return fail_at(spec.text, wanted.text_offset, wanted.operand.size(),
@@ -223,6 +224,11 @@ Status walk(const ProbeSpec& spec, const ArgSpec& wanted, Place& place) {
     place.description = fmt::format("{} is an integer", operand_text(wanted));
     if (wanted.addend == 0) return {};
     return add_op(spec, wanted, {.code = TR_OP_ADD, .imm = wanted.addend}, place.arg);
+}
+
+Status walk(const ProbeSpec& spec, const ArgSpec& wanted, Place& place) {
+    TR_TRY(load(spec, wanted, place));
+    return place.bits ? add_op(spec, wanted, *place.bits, place.arg) : Status{};
 }
 
 // Behind the operations of a text's address those of its length. False: it cannot be read here.
@@ -365,6 +371,7 @@ Result<Place> place_in_function(const ProbeSpec& spec,
     place.arg = start.arg;
     place.bytes = start.bytes;
     place.is_signed = start.is_signed;
+    place.bits = start.bits;
     place.description = fmt::format("{} is a {}-byte value", operand_text(arg), start.bytes);
     return place;
 }

@@ -28,6 +28,8 @@ struct ListedArgument {
 struct UsdtEntry {
     ListedProbe probe;
     std::vector<ListedArgument> arguments;
+    size_t refused_sites = 0;
+    std::string harm;  // why the last of those is refused
 };
 
 bool is_wanted(std::string_view pattern, std::string_view holder, std::string_view name) {
@@ -123,6 +125,10 @@ public:
             if (note.is_semaphore_in_bss) {
                 entry.probe.remark = "its semaphore is not in the file: may never fire";
             }
+            if (const auto harm = find_harm({}, file_, note.location_offset, false)) {
+                ++entry.refused_sites;
+                entry.harm = harm->what;
+            }
             size_t total = 0;
             const auto operands = file_.operands(note, total);
             if (entry.arguments.size() < operands.size()) entry.arguments.resize(operands.size());
@@ -140,6 +146,10 @@ public:
                 entry.probe.remark =
                     fmt::format("not of this machine but of {}: cannot be attached",
                                 file_.elf().machine_name());
+            } else if (entry.refused_sites > 0) {
+                // Listed all the same: --fast-sites may take it, and others would look for it.
+                entry.probe.remark = fmt::format("{} of {} sites refused, {}", entry.refused_sites,
+                                                 entry.probe.site_count, entry.harm);
             }
             hand_over(entry.probe);
         }

@@ -2,7 +2,7 @@
 //
 // Why a place is refused, whatever the kind of probe: it is no code, or the kernel runs its
 // instruction wrong under a probe (probed_instruction.h). Called by the compilers, and by the list,
-// which shows nothing that -e would refuse.
+// which says so of what -e would refuse.
 #include "probe/site_harm.h"
 
 #include "probe/probed_instruction.h"

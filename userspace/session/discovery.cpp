@@ -157,7 +157,7 @@ void Discovery::look_at_news() {
     recorder_.read_news(news);
     for (const KernelNews::Cgroup& cgroup : news.cgroups) look_at_cgroup(cgroup);
     // It may have run its files for long; their mappings were of no interest then.
-    for (const uint32_t pid : news.selected) look_at_process(pid);
+    for (const auto& [pid, since_ns] : news.selected) look_at_process(pid, since_ns);
     look_at_mappings();
     if (!news.lost_some) return;
     for (const uint64_t id : options_.selection.find_cgroups()) {
@@ -187,11 +187,11 @@ void Discovery::look_at_cgroup(const KernelNews::Cgroup& cgroup) {
     }
 }
 
-void Discovery::look_at_process(uint32_t pid) {
+void Discovery::look_at_process(uint32_t pid, uint64_t since_ns) {
     if (watch_ == nullptr || pid == options_.own_pid) return;
     NewMapping cause;
     cause.pid = cause.tid = pid;
-    cause.time_ns = boottime_ns();
+    cause.time_ns = since_ns;
     for (LateFile& file : open_mapped_files(pid)) {
         if (stop_.load(std::memory_order_acquire)) return;
         take_file(std::move(file), cause);
@@ -220,7 +220,7 @@ void Discovery::look_at(const NewMapping& mapping) {
 
 void Discovery::look_at_all() {
     for (const uint32_t pid : list_processes()) {
-        if (is_of_interest(pid)) look_at_process(pid);
+        if (is_of_interest(pid)) look_at_process(pid, boottime_ns());
         if (stop_.load(std::memory_order_acquire)) return;
     }
 }

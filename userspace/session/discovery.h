@@ -76,7 +76,8 @@ private:
     void look_at_news();
     void look_at_mappings();
     void look_at(const NewMapping& mapping);
-    void look_at_process(uint32_t pid);
+    // Its files, which may have probes wanted since then.
+    void look_at_process(uint32_t pid, uint64_t since_ns);
     void look_at_cgroup(const KernelNews::Cgroup& cgroup);
     // At what every recorded process runs: after a loss.
     void look_at_all();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <dwarf.h>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -27,15 +28,27 @@ bool is_scope(int tag) {
            tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
 }
 
+// Of a function that is split (gcc puts what is rarely run, exceptions above all, into a part of
+// its own) there are only ranges, of which the first begins with the entry (DWARF 5, 2.18). libdw
+// knows no entry then.
+std::optional<Dwarf_Addr> entry_of(Dwarf_Die& function) {
+    Dwarf_Addr entry = 0;
+    if (dwarf_entrypc(&function, &entry) == 0) return entry;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr end = 0;
+    if (dwarf_ranges(&function, 0, &base, &entry, &end) <= 0) return std::nullopt;
+    return entry;
+}
+
 // Notes every function below `parent` by its first address: functions may be nested in each other.
 void index_functions(DwarfSession& session, const Dwarf_Die& parent, int depth) {
     if (depth > kDieDepthMax) return;
     for (Children child(session, parent); child.valid(); child.next()) {
         const int tag = dwarf_tag(&child.die());
         if (!is_scope(tag)) continue;
-        Dwarf_Addr entry = 0;
-        if (tag == DW_TAG_subprogram && dwarf_entrypc(&child.die(), &entry) == 0) {
-            session.functions.try_emplace(entry, child.die());
+        if (tag == DW_TAG_subprogram) {
+            const auto entry = entry_of(child.die());
+            if (entry) session.functions.try_emplace(*entry, child.die());
         }
         index_functions(session, child.die(), depth + 1);
     }

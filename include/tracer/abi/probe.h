@@ -24,6 +24,7 @@ enum tr_op_code {
 	TR_OP_DATA_LOC = 6, /* acc = tracepoint record + (its u32 at imm & 0xffff): a __data_loc */
 	TR_OP_ADD = 7,      /* acc += imm */
 	TR_OP_LENGTH = 8,   /* acc is the string's address; acc = 0 for what computes its length */
+	TR_OP_BITS = 9, /* acc = its `bytes` (1..64) bits from bit `shift` on; imm: sign-extended */
 };
 
 /* Numbers of the registers in tr_op.reg, the DWARF numbering of x86-64 and three of our own. */
@@ -53,7 +54,7 @@ enum tr_reg {
 struct tr_op {
 	uint8_t code;  /* enum tr_op_code */
 	uint8_t reg;   /* enum tr_reg */
-	uint8_t bytes; /* TR_OP_LOAD, TR_OP_KLOAD */
+	uint8_t bytes; /* TR_OP_LOAD, TR_OP_KLOAD; TR_OP_BITS: how many bits */
 	uint8_t shift; /* TR_OP_INDEX: 0..3; TR_OP_REG: the register is shifted right (%ah: 8) */
 	uint32_t reserved;
 	int64_t imm;

@@ -18,6 +18,7 @@ namespace {
 
 using test::ElfBuilder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 FileStamp stamp() {
     return {.device = 1, .inode = 100, .generation = 7, .bytes = 4096, .modified_ns = 55};
@@ -282,6 +283,16 @@ TEST_F(WaitingProbes, WhatAFileThatIsThereLacksIsAnError) {
         const auto plan = compile(text, MissingSpec::wait);
         ASSERT_FALSE(plan) << text;
         EXPECT_EQ(plan.error().code, ErrorCode::not_found);
+    }
+}
+
+// It takes longer than the rest, and packs ask every file for what it may have.
+TEST_F(WaitingProbes, WhatIsPassedOverIsNotComparedWithWhatThereIs) {
+    for (const char* text : {"u:app:wrok", "usdt:app:app:strat"}) {
+        EXPECT_THAT(compile(text, MissingSpec::refuse).error().hint, HasSubstr("did you mean"));
+        const auto plan = compile(text, MissingSpec::ignore);
+        ASSERT_TRUE(plan) << text << plan.error().what;
+        EXPECT_THAT(plan->waiting.at(0).reason, Not(HasSubstr("did you mean"))) << text;
     }
 }
 

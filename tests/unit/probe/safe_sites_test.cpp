@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the compiler puts probes so that they do no harm and cost little, and what it refuses.
+#include "probe/probe_list.h"
 #include "probe/return_harm.h"
 #include "unit/probe/compiler_fixture.h"
+
+#include <map>
 
 #include <gmock/gmock.h>
 
@@ -15,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr uint64_t kText = ElfBuilder::kText;
 
@@ -285,6 +289,24 @@ TEST_F(SafeSites, StepsToTheFiveByteNopOfAPairOnlyWhereItIsKnownToDoNoHarm) {
     EXPECT_EQ(plan.programs.at(0).args[0].ops[0].imm, relative.imm - 1);
     // A 1-byte nop alone stays where it is.
     EXPECT_EQ(compile("usdt:app:start").files.at(0).sites.at(0).file_offset, 0x204u);
+}
+
+TEST_F(SafeSites, TheListSaysWhichUsdtProbesAreRefused) {
+    const std::vector<uint8_t> nop5 = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    add_file("app", ElfBuilder()
+                        .note("app", "good", "", kText)
+                        .code(kText + 8, nop5)
+                        .note("app", "lone", "", kText + 8)
+                        .note("app", "some", "", kText + 4)
+                        .note("app", "some", "", kText + 8));
+    std::map<std::string, std::string> remarks;
+    static_cast<void>(list_probes(files, {.functions = false}, [&](const ListedProbe& probe) {
+        remarks[probe.line.substr(probe.line.rfind(':') + 1)] = probe.remark;
+    }));
+    EXPECT_EQ(remarks["good()"], "");
+    EXPECT_THAT(remarks["lone()"], StartsWith("1 of 1 sites refused, at a 5-byte nop"));
+    EXPECT_THAT(remarks["some()"], StartsWith("1 of 2 sites refused, at a 5-byte nop"));
+    EXPECT_THAT(refusal("usdt:app:lone").what, HasSubstr("at a 5-byte nop"));
 }
 
 TEST_F(SafeSites, TellsOfSingleSteppedPlacesInOneLineWithACheaperOne) {

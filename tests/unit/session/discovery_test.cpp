@@ -12,10 +12,12 @@
 #include "unit/session/wait_until.h"
 #include "unit/symbol/elf_builder.h"
 
+#include <fcntl.h>
 #include <fstream>
 #include <mutex>
 #include <optional>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -152,6 +154,21 @@ TEST_F(DiscoveryTest, TheOutputKnowsAProbeBeforeItIsAttached) {
     wait_for_attaches(1);
     discovery->stop();
     EXPECT_EQ(known, 1u);
+}
+
+TEST_F(DiscoveryTest, TheDelayOfAProcessThatIsSelectedBeginsWithItsSelection) {
+    constexpr uint64_t kAgoNs = 3'000'000'000;
+    const NewMapping app = mapping("app");
+    const UniqueFd file(open(app.path.c_str(), O_RDONLY | O_CLOEXEC));
+    void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    recorder_.news.selected.push_back({own_pid(), boottime_ns() - kAgoNs});
+    const auto discovery = start();
+    wait_for_attaches(1);
+    discovery->stop();
+    munmap(mapped, 4096);
+    EXPECT_THAT(recorder_.calls(), ElementsAre("attach_late 16"));
+    EXPECT_GE(discovery->counts().delay_max_ns, kAgoNs);
 }
 
 TEST_F(DiscoveryTest, OthersFilesAreNotLookedAt) {

@@ -311,6 +311,8 @@ TEST_P(DwarfFunctionOfCxx, PlacesHoldTheValuesAtTheEntry) {
         {"shop::owners", "n", {206}},
         {"shop::typed<int>", "value", {-207}},
         {"shop::typed<int>", "hidden", {0}},
+        {"shop::guarded", "n", {211}},
+        {"shop::guarded", "m", {212}},
     });
 }
 

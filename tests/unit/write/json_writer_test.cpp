@@ -123,6 +123,48 @@ TEST_F(JsonWriter, SpellsEventsWithTheirValuesAndTimes) {
     EXPECT_EQ(writer_->counters().events, 4u);
 }
 
+TEST_F(JsonWriter, TellsTheTrueLengthOfTextThatWasCut) {
+    model::Value text{.type = model::ValueType::string, .is_cut = true, .text = "caf\xc3"};
+    const auto arguments = [&](uint64_t bits, bool is_longer) {
+        text.bits = bits;
+        text.is_longer = is_longer;
+        const std::vector<model::Value> values{{.type = model::ValueType::s64}, text, {}};
+        EXPECT_EQ(write(1000, model::Instant{kTick, kMain, values}), WriteStatus::ok);
+    };
+    arguments(9000, false);
+    arguments(9000, true);
+    arguments(0, false);
+    const json read = events();
+    ASSERT_EQ(read.size(), 3u);
+    // The first byte of a character at its end is no character.
+    for (const json& event : read) EXPECT_EQ(event.at("args").at("text"), "caf\u2026");
+    EXPECT_EQ(read[0].at("args").at("text_bytes"), 9000);
+    EXPECT_FALSE(read[0].at("args").contains("text_bytes_min"));
+    EXPECT_EQ(read[1].at("args").at("text_bytes_min"), 9000);
+    EXPECT_EQ(read[2].at("args").at("text_bytes_min"), 4);
+}
+
+TEST_F(JsonWriter, TellsWhyASpanEndedOnItsThreadOrByItsKey) {
+    const std::vector<model::Value> status{{.type = model::ValueType::s32, .bits = 7}};
+    using model::SpanEndCause;
+    for (const SpanEndCause cause : {SpanEndCause::returned, SpanEndCause::thread_exit}) {
+        write(1000, model::SpanBegin{kWork, kWorker, {}, {}});
+        write(2000, model::SpanEnd{kWork, kWorker, cause, status});
+        write(3000, model::AsyncBegin{kWork, kWorker, 5, {}, {}});
+        write(4000, model::AsyncEnd{kWork, kWorker, 5, cause, status});
+    }
+    const json read = events();
+    ASSERT_EQ(read.size(), 8u);
+    for (const size_t returned : {1, 3}) {
+        EXPECT_FALSE(read[returned].at("args").contains("ended"));
+        EXPECT_EQ(read[returned].at("args").at("status"), 7);
+    }
+    for (const size_t exited : {5, 7}) {
+        EXPECT_EQ(read[exited].at("args").at("ended"), read[5].at("args").at("ended"));
+        EXPECT_EQ(read[exited].at("args").at("status"), 7);
+    }
+}
+
 TEST_F(JsonWriter, ShowsWhatCpusRunAndWhatWasLost) {
     using model::ThreadState;
     write(1000, model::Switch{2, model::kIdleThread, ThreadState::runnable, 120, kMain, 120});

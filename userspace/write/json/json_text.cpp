@@ -98,9 +98,15 @@ void ObjectText::value(const model::Argument& argument, const model::Value& valu
         case ValueType::pointer:
             return text(argument.name, fmt::format("{:#x}", value.bits));
         case ValueType::string:
-            return text(argument.name, value.is_cut ? std::string(value.text) + "\u2026"
-                                                    : std::string(value.text));
+            return value.is_cut ? cut_text(argument.name, value) : text(argument.name, value.text);
     }
+}
+
+void ObjectText::cut_text(const std::string& name, const model::Value& value) {
+    text(name, std::string(without_partial_tail(value.text)) + "\u2026");
+    const bool is_known = value.bits != 0;
+    unsigned_number(name + (is_known && !value.is_longer ? "_bytes" : "_bytes_min"),
+                    is_known ? value.bits : value.text.size());
 }
 
 }  // namespace tracer::json

@@ -19,7 +19,8 @@ public:
     void unsigned_number(std::string_view key, uint64_t value);
     // Of the trace event format: microseconds, here with all their digits.
     void time(std::string_view key, uint64_t time_ns);
-    // Null where it could not be read; numbers that JSON has not (NaN) as texts.
+    // Null where it could not be read; numbers that JSON has not (NaN) as texts; behind a text that
+    // was cut the bytes that it had, or has at least (NAME_bytes, NAME_bytes_min).
     void value(const model::Argument& argument, const model::Value& value);
     // Members of an object within, until end().
     void begin(std::string_view key);
@@ -27,6 +28,7 @@ public:
 
 private:
     void key(std::string_view name);
+    void cut_text(const std::string& name, const model::Value& value);
 
     std::string& out_;
     bool is_first_ = true;

@@ -84,6 +84,11 @@ private:
     static void values(ObjectText& object,
                        const std::vector<model::Argument>& arguments,
                        std::span<const model::Value> values);
+    // Of a span's end, with why it ended unless that was its own event.
+    static void end_values(ObjectText& object,
+                           const model::Point& point,
+                           model::SpanEndCause cause,
+                           std::span<const model::Value> values);
 
     WriteStatus say(uint64_t time_ns, const model::Instant& instant);
     WriteStatus say(uint64_t time_ns, const model::SpanBegin& begin);
@@ -266,6 +271,18 @@ void JsonWriter::values(ObjectText& object,
     object.end();
 }
 
+void JsonWriter::end_values(ObjectText& object,
+                            const model::Point& point,
+                            model::SpanEndCause cause,
+                            std::span<const model::Value> values) {
+    object.begin("args");
+    if (cause != model::SpanEndCause::returned) object.text("ended", model::name_of(cause));
+    for (size_t i = 0; i < std::min(point.end_arguments.size(), values.size()); ++i) {
+        object.value(point.end_arguments[i], values[i]);
+    }
+    object.end();
+}
+
 WriteStatus JsonWriter::write(const model::Event& event) {
     const WriteStatus status =
         std::visit([&](const auto& body) { return say(event.time_ns, body); }, event.body);
@@ -329,14 +346,7 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::SpanEnd& end) {
     head(object, "E", time_ns);
     place(object, *thread);
     name(object, *point, span.name);
-    object.begin("args");
-    if (end.cause != model::SpanEndCause::returned) {
-        object.text("ended", model::name_of(end.cause));
-    }
-    for (size_t i = 0; i < std::min(point->end_arguments.size(), end.values.size()); ++i) {
-        object.value(point->end_arguments[i], end.values[i]);
-    }
-    object.end();
+    end_values(object, *point, end.cause, end.values);
     object.end();
     if (make_ready(*thread) && put(line)) return WriteStatus::ok;
     thread->owed_ends_ns.push_back(time_ns);
@@ -372,7 +382,7 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::AsyncEnd& end) {
     place(object, *thread);
     name(object, *point, begun.mapped());
     object.text("id", fmt::format("{:#x}", end.id));
-    values(object, point->end_arguments, end.values);
+    end_values(object, *point, end.cause, end.values);
     object.end();
     return put_event(line);
 }

@@ -92,6 +92,13 @@ TR_OPAQUE void texts(const Customer& customer,
     TR_USE(other);
 }
 
+// Optimised code of it lies in two places: the entry, and apart what throws.
+TR_OPAQUE int64_t guarded(int32_t n, int64_t m) {
+    if (n < 0) throw std::string("negative");
+    TR_USE(n);
+    return m + n;
+}
+
 }  // namespace shop
 
 int main() {
@@ -104,5 +111,6 @@ int main() {
     const int64_t limit = 208;
     shop::Customer customer{209, shop::State::idle, "name", limit};
     shop::texts(customer, "view", "text", 210, &customer);
+    shop::guarded(211, 212);
     return 0;
 }
