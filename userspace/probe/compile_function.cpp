@@ -353,6 +353,7 @@ private:
 
     // Likeness is only measured now: it costs more than the search itself.
     std::string nearest_hint() const {
+        if (!context_.suggests()) return {};
         NearestNames nearest(spec_.name);
         for (auto* file : searched_) {
             auto symbols = file->symbols();

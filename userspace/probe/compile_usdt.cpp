@@ -126,8 +126,9 @@ private:
         } else {
             where = fmt::format("searched {}", spec_.path);
         }
-        auto hint = nearest_hint();
-        if (hint.empty() && notes_seen_ == 0) {
+        std::string hint;
+        if (context_.suggests()) hint = nearest_hint();
+        if (context_.suggests() && hint.empty() && notes_seen_ == 0) {
             hint =
                 "no file searched has USDT probes; a program that a script or wrapper starts is "
                 "named by its file: usdt:PATH:provider:name";

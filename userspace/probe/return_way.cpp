@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <set>
 
 #include <fmt/format.h>
@@ -39,9 +40,7 @@ bool has_name_in(const ElfFile& elf, std::string_view section, std::string_view 
     if (!bytes) return false;
     // With the NUL behind it: the end of a string in the table.
     const std::string wanted = fmt::format("{}{}", name, '\0');
-    const auto same = [](std::byte a, char b) { return a == std::byte(b); };
-    return std::search(bytes->begin(), bytes->end(), wanted.begin(), wanted.end(), same) !=
-           bytes->end();
+    return ::memmem(bytes->data(), bytes->size(), wanted.data(), wanted.size()) != nullptr;
 }
 
 // Whether code of the file throws, or handles what passes: not C that only cleans up when a thread

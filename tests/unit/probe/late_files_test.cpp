@@ -285,5 +285,21 @@ TEST_F(WaitingProbes, WhatAFileThatIsThereLacksIsAnError) {
     }
 }
 
+// A name like it helps who wrote it; that of a pack or of another file's probe is right. Looking
+// for it among all symbols of a large file took a second.
+TEST_F(WaitingProbes, OnlyWhoNamedTheFileIsToldOfNamesLikeIt) {
+    for (const auto& [text, like] : {std::pair{"u:app:wrok", "did you mean work"},
+                                     std::pair{"usdt:app:app:strat", "did you mean app:start"}}) {
+        const auto named = compile(text, MissingSpec::refuse);
+        ASSERT_FALSE(named) << text;
+        EXPECT_NE(named.error().hint.find(like), std::string::npos) << named.error().hint;
+        const auto plan = compile(text, MissingSpec::ignore);
+        ASSERT_TRUE(plan) << text << plan.error().what;
+        ASSERT_EQ(plan->waiting.size(), 1u);
+        EXPECT_EQ(plan->waiting[0].reason.find("did you mean"), std::string::npos)
+            << plan->waiting[0].reason;
+    }
+}
+
 }  // namespace
 }  // namespace tracer
