@@ -318,7 +318,7 @@ FileOfPack::Attempt FileOfPack::attempt(const EventSpec& event) {
     result.is_there = true;
     // A place that the kernel refuses after all costs no other.
     for (AttachFile& file : plan->files) {
-        for (AttachSite& site : file.sites) site.may_fail = true;
+        for (AttachSite& site : file.sites) site.may_fail = site.is_optional = true;
     }
     result.plan = std::move(*plan);
     return result;

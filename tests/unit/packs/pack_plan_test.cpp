@@ -110,7 +110,10 @@ TEST_F(PackPlan, ArmsWhatTheFileHas) {
     EXPECT_EQ(plan_.probes[1].probe_id, uint32_t{TR_PROBE_FIRST_USER} + 1);
     EXPECT_EQ(plan_.points.size(), 2u);
     for (const AttachFile& part : plan_.files) {
-        for (const AttachSite& site : part.sites) EXPECT_TRUE(site.may_fail);
+        for (const AttachSite& site : part.sites) {
+            EXPECT_TRUE(site.may_fail);
+            EXPECT_TRUE(site.is_optional);
+        }
     }
     EXPECT_THAT(plan_.waiting, IsEmpty());
 }

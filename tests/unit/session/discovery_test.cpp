@@ -336,7 +336,7 @@ TEST_F(PackedDiscovery, WhatCannotBeAttachedIsARow) {
 // The kernel has the last word on a place, and the row says what it was.
 TEST_F(PackedDiscovery, APlaceThatTheKernelRefusesIsNotArmed) {
     recorder_.on_attach_late = [&](const AttachPlan& plan) {
-        if (plan.first_probe_id == 17) recorder_.refused_ids.push_back(17);
+        if (plan.first_probe_id == 17) recorder_.refused_places.push_back({17, {}});
     };
     const auto discovery = start();
     watch_.tell(mapping("app"));
