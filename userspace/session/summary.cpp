@@ -33,6 +33,8 @@ std::string builtin_name(uint32_t probe_id) {
             return "tasks of the whole machine (built in)";
         case TR_PROBE_armed:
             return "tracer:probes armed (built in)";
+        case TR_PROBE_titled:
+            return "tracer:process titles (built in)";
         case TR_PROBE_ring:
             return "events of programs' own rings (built in)";
         default:

@@ -354,6 +354,30 @@ TEST_F(PackPlan, NamesProcessesByTheirCommandLine) {
     EXPECT_THAT(added_.titles, ElementsAre(ProcessTitle{7, "worker 7"}));
 }
 
+// Of a file that was added before and a process that comes to it; that of another file is not named
+// though its command line fits.
+TEST_F(PackPlan, NamesProcessesThatComeToAKnownFile) {
+    const std::string proc = folder_.path() + "/proc";
+    ASSERT_EQ(mkdir(proc.c_str(), 0700), 0);
+    ASSERT_EQ(mkdir((proc + "/7").c_str(), 0700), 0);
+    std::ofstream(proc + "/7/cmdline") << "app: worker 7   ";
+    options_.proc_root = proc;
+    const auto named = planner(std::string(kHead) + "process_title = \"app: *\"\n" +
+                               std::string(kMatch) + probe("start", "'usdt:app:start'"));
+    EXPECT_TRUE(named.has_titles());
+    const auto its = open_file_by_path(elf("app", app()));
+    const auto other = open_file_by_path(
+        elf("other", ElfBuilder().note("no", "start", "4@%edi", ElfBuilder::kText + 4)));
+    ASSERT_TRUE(its && other);
+    EXPECT_THAT(named.titles(PackSubject{.file = *its, .pids = {7}}),
+                ElementsAre(ProcessTitle{7, "worker 7"}));
+    EXPECT_THAT(named.titles(PackSubject{.file = *other, .pids = {7}}), IsEmpty());
+    EXPECT_THAT(named.titles(PackSubject{.file = *its, .pids = {8}}), IsEmpty());
+    EXPECT_FALSE(
+        planner(std::string(kHead) + std::string(kMatch) + probe("start", "'usdt:app:start'"))
+            .has_titles());
+}
+
 Pack titled(std::string pattern) {
     Pack pack;
     pack.process_title = std::move(pattern);
