@@ -182,6 +182,36 @@ TEST_F(Packs, WhatTheUserNamedIsRecordedBesideThePacks) {
     EXPECT_FALSE(row.contains("pack"));
 }
 
+// Both enter and return at one stack pointer.
+TEST_F(Packs, ASpanOfTheUsersAndThePacksOnOneFunctionNest) {
+    const std::string pack = folder_->file("calls.toml");
+    ASSERT_TRUE(write_file(pack, R"([pack]
+name = "calls"
+runtime = "the flood"
+version = 1
+about = "its calls"
+[[match]]
+provider = "flood"
+[[probe]]
+name = "call"
+about = "one call"
+stability = "internal"
+probe = 'span:@:flood_function(counter=arg0:s32) as "pack call"'
+)"));
+    auto target = start_flood({"--function"});
+    ASSERT_TRUE(target);
+    const std::string own = "span:" + target_path("flood") + ":flood_function";
+    auto recorder = Recorder::start({"--no-sched", "--pack", pack, "--packs", "calls", "-e", own,
+                                     "--pid", std::to_string(target->pid())});
+    const Recorded recorded = finish(recorder, {&*target});
+    const auto& rows = recorded.result.summary.at("durations");
+    ASSERT_EQ(rows.size(), 2u) << rows;
+    for (const auto& row : rows) {
+        EXPECT_EQ(row.at("ends").at("returned"), kHits) << row;
+        EXPECT_EQ(row.at("orphan_ends"), 0) << row;
+    }
+}
+
 // The kernel refuses a semaphore where another tool holds the place without: of a pack that costs
 // the one probe, of the user's the run.
 TEST_F(Packs, APlaceThatAnotherToolHoldsIsLeftOut) {

@@ -202,6 +202,7 @@ Summary make_summary(const SummaryInputs& inputs) {
                              decoder.unknown_kinds;
     summary.spans = {.orphan_ends = decoder.spans_orphan_end,
                      .begun_before = decoder.spans_begun_before,
+                     .begin_kept_out = decoder.spans_begin_kept_out,
                      .unwound = decoder.spans_unwound,
                      .cut_by_loss = decoder.spans_cut_by_loss,
                      .closed_at_exit = decoder.spans_closed_at_exit,

@@ -172,6 +172,21 @@ TEST_F(LateFiles, PlansOfOneInodeAttachItOnce) {
     EXPECT_EQ(plan->files[1].sites.size(), 2u);
 }
 
+// A user's probe and a pack's on one function: what the decoder needs to tell one call from two.
+TEST_F(LateFiles, BeginsAtOnePlaceHaveANumberInCommon) {
+    const LateFile file = open("app", app());
+    auto plan = compile_late_file(specs({"span:app:work"}), file, 16, {});
+    ASSERT_TRUE(plan) << plan.error().what;
+    for (const char* text : {"span:app:work(n=arg0)", "u:app:work", "usdt:app:start"}) {
+        auto more = compile_late_file(specs({text}), file, 16, {});
+        ASSERT_TRUE(more) << more.error().what;
+        append_plan(*plan, std::move(*more));
+    }
+    std::vector<uint32_t> places;
+    for (const ProbeDefinition& probe : plan->probes) places.push_back(probe.place);
+    EXPECT_EQ(places, (std::vector<uint32_t>{16, 0, 16, 0, 0, 0}));
+}
+
 // Most files that come have none of the probes: what their conditions name need not be there yet.
 TEST_F(LateFiles, AsksForAConditionOnlyWhereTheProbeIs) {
     const LateFile file = open("app", app());
