@@ -33,8 +33,9 @@ std::string in_file(std::string_view text, std::string_view path) {
             i += kMatchedFile.size() - 1;
             continue;
         }
-        if (is_quoted && text[i] == '\\' && i + 1 < text.size()) result += text[i++];
-        if (text[i] == '"') is_quoted = !is_quoted;
+        const bool is_escaped = is_quoted && text[i] == '\\' && i + 1 < text.size();
+        if (is_escaped) result += text[i++];
+        if (!is_escaped && text[i] == '"') is_quoted = !is_quoted;
         result += text[i];
     }
     return result;

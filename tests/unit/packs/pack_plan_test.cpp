@@ -196,6 +196,16 @@ inside = "leave+0x4"
     EXPECT_THAT(offsets, testing::UnorderedElementsAre(0x260u, 0x264u));
 }
 
+// What is in quotes is no path, whatever is escaped there.
+TEST_F(PackPlan, PutsThePathOnlyOutsideOfQuotes) {
+    const std::string path = elf("app", app());
+    const auto found = rows(std::string(kHead) + std::string(kMatch) +
+                                probe("collect", R"('u:@:collect as "a \" :@: \" b"')"),
+                            path);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].spec, "u:" + path + R"(:collect as "a \" :@: \" b")");
+}
+
 TEST_F(PackPlan, TakesTheFirstTextThatTheFileHas) {
     const auto found = rows(
         std::string(kHead) + std::string(kMatch) +
