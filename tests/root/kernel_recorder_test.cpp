@@ -268,6 +268,33 @@ TEST_P(KernelRecorderTest, RefusesAFileThatWasWrittenSinceItWasRead) {
     EXPECT_NE(attached.error().what.find("was written to since"), std::string::npos);
 }
 
+// Nobody asked for what packs have: a file of theirs costs no recording, and the rows say why.
+TEST_P(KernelRecorderTest, LeavesOutWhatPacksHaveInAFileThatIsGoneOrWrittenTo) {
+    for (const bool is_gone : {true, false}) {
+        ProbedCopy copy;
+        ASSERT_EQ(copy.plan.files.size(), 1U);
+        AttachFile& file = copy.plan.files.front();
+        for (AttachSite& site : file.sites) site.may_fail = site.is_optional = true;
+        if (is_gone) {
+            file.held.reset();
+            ASSERT_EQ(unlink(copy.path.c_str()), 0);
+        } else {
+            copy.overwrite();
+        }
+        const auto recorder = start(copy.plan, this_process());
+        ASSERT_NE(recorder, nullptr);
+        ASSERT_EQ(recorder->refused().size(), file.sites.size());
+        EXPECT_EQ(recorder->refused()[0].probe_id, file.sites[0].probe_id);
+        EXPECT_NE(recorder->refused()[0].reason.find(is_gone ? "the file is gone"
+                                                             : "was written to since"),
+                  std::string::npos)
+            << recorder->refused()[0].reason;
+        ASSERT_EQ(recorder->warnings().size(), 1U);
+        EXPECT_NE(recorder->warnings()[0].find("left out"), std::string::npos);
+        EXPECT_TRUE(recorder->detach().has_value());
+    }
+}
+
 TEST_P(KernelRecorderTest, TellsOfAFileThatIsWrittenWhileItIsProbed) {
     const ProbedCopy copy;
     ASSERT_EQ(copy.plan.files.size(), 1U);

@@ -355,9 +355,9 @@ TEST(PackPostgresNames, TwoClustersKeepTheirsApart) {
     expect_names(recorded.file, *one, "one: ", {"checkpointer"});
     expect_names(recorded.file, *two, "two: ", {"checkpointer"});
     EXPECT_EQ(names_of_askers(recorded.file, "select 'in one';"),
-              std::vector<std::string>{"postgres postgres [local]"});
+              std::vector<std::string>{"one: postgres postgres [local]"});
     EXPECT_EQ(names_of_askers(recorded.file, "select 'in two';"),
-              std::vector<std::string>{"postgres postgres [local]"});
+              std::vector<std::string>{"two: postgres postgres [local]"});
     EXPECT_TRUE(one->stop());
     EXPECT_TRUE(two->stop());
 }

@@ -182,6 +182,89 @@ TEST_F(Packs, WhatTheUserNamedIsRecordedBesideThePacks) {
     EXPECT_FALSE(row.contains("pack"));
 }
 
+// Both enter and return at one stack pointer.
+TEST_F(Packs, ASpanOfTheUsersAndThePacksOnOneFunctionNest) {
+    const std::string pack = folder_->file("calls.toml");
+    ASSERT_TRUE(write_file(pack, R"([pack]
+name = "calls"
+runtime = "the flood"
+version = 1
+about = "its calls"
+[[match]]
+provider = "flood"
+[[probe]]
+name = "call"
+about = "one call"
+stability = "internal"
+probe = 'span:@:flood_function(counter=arg0:s32) as "pack call"'
+)"));
+    auto target = start_flood({"--function"});
+    ASSERT_TRUE(target);
+    const std::string own = "span:" + target_path("flood") + ":flood_function";
+    auto recorder = Recorder::start({"--no-sched", "--pack", pack, "--packs", "calls", "-e", own,
+                                     "--pid", std::to_string(target->pid())});
+    const Recorded recorded = finish(recorder, {&*target});
+    const auto& rows = recorded.result.summary.at("durations");
+    ASSERT_EQ(rows.size(), 2u) << rows;
+    for (const auto& row : rows) {
+        EXPECT_EQ(row.at("ends").at("returned"), kHits) << row;
+        EXPECT_EQ(row.at("orphan_ends"), 0) << row;
+    }
+}
+
+// The kernel refuses a semaphore where another tool holds the place without: of a pack that costs
+// the one probe, of the user's the run.
+TEST_F(Packs, APlaceThatAnotherToolHoldsIsLeftOut) {
+    const std::string pack = folder_->file("matrix.toml");
+    ASSERT_TRUE(write_file(pack, R"([pack]
+name = "matrix"
+runtime = "the matrix"
+version = 1
+about = "its probes"
+[[match]]
+provider = "matrix"
+[[probe]]
+name = "one"
+about = "held"
+stability = "stable"
+probe = 'usdt:matrix:sem_one'
+[[probe]]
+name = "two"
+about = "free"
+stability = "stable"
+probe = 'usdt:matrix:sem_two'
+)"));
+    auto target = start_target("usdt_matrix_pie");
+    ASSERT_TRUE(target) << target.error().what;
+    const std::string program = target_path("usdt_matrix_pie");
+    const auto explained = run_tracer({"explain", "-e", "usdt:" + program + ":matrix:sem_one"});
+    ASSERT_TRUE(explained);
+    constexpr std::string_view kAddress = "address ";
+    const size_t at = explained->output.find(kAddress);
+    ASSERT_NE(at, std::string::npos) << explained->output;
+    const size_t begin = at + kAddress.size();
+    const std::string address =
+        explained->output.substr(begin, explained->output.find_first_of(" \n", begin) - begin);
+    const std::string pid = std::to_string(target->pid());
+    auto holder = Recorder::start(
+        {"--no-sched", "--no-packs", "-e", "u:" + program + ":" + address, "--pid", pid});
+    ASSERT_TRUE(holder) << holder.error().what;
+    auto recorder =
+        Recorder::start({"--no-sched", "--pack", pack, "--packs", "matrix", "--pid", pid});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto refused = run_tracer({"--no-packs", "-e", "usdt:matrix:sem_one", "--pid", pid});
+    ASSERT_TRUE(refused);
+    EXPECT_NE(refused->status, ExitStatus{});
+    const auto recorded = recorder->stop();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    const auto& summary = recorded->result.summary;
+    const auto held = packed_probe(summary, "matrix", "one");
+    EXPECT_EQ(held.at("status"), "refused");
+    EXPECT_THAT(held.at("reason").get<std::string>(), HasSubstr("another tool may hold"));
+    EXPECT_EQ(packed_probe(summary, "matrix", "two").at("status"), "armed");
+    EXPECT_TRUE(holder->stop());
+}
+
 TEST_F(Packs, WhatTheUserNamedStillFailsAlone) {
     auto target = start_flood();
     ASSERT_TRUE(target);

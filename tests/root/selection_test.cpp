@@ -139,6 +139,60 @@ TEST_F(Selected, ByCgroupWithItsDescendantsWhenAProcessMovesIn) {
     EXPECT_EQ(hits_of(recorded->file, *outside), 0u);
 }
 
+// Its file was looked at when another process brought it; by then it runs under its title.
+TEST_F(Selected, AProcessThatMovesInHasItsTitleFromItsPack) {
+    if (cgroup_root().empty()) GTEST_SKIP() << "no cgroup v2";
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string pack = folder->file("flood.toml");
+    ASSERT_TRUE(write_file(pack, R"([pack]
+name = "flood"
+runtime = "the flood"
+version = 1
+about = "its hits"
+process_title = "flood: *"
+[[match]]
+provider = "flood"
+[[probe]]
+name = "hit"
+about = "one hit"
+stability = "stable"
+probe = 'usdt:flood:hit(counter=arg0:s32)'
+)"));
+    const TestCgroup cgroup(cgroup_root() + "/tracer-titles-" + std::to_string(getpid()));
+    const auto start_titled = [](int number) {
+        return ChildProcess::start({"/bin/bash", "-c",
+                                    "exec -a 'flood: worker " + std::to_string(number) + "' " +
+                                        target_path("flood") + " --rate 1000 --hits " +
+                                        std::to_string(kHits)});
+    };
+    auto first = start_titled(1);
+    auto second = start_titled(2);
+    ASSERT_TRUE(first && second);
+    ASSERT_TRUE(first->read_json(kLimit) && second->read_json(kLimit));
+    ASSERT_NO_FATAL_FAILURE(cgroup.take(*first));
+    auto recorder = Recorder::start(
+        {"--no-sched", "--cgroup", cgroup.path(), "--pack", pack, "--packs", "flood"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_NO_FATAL_FAILURE(cgroup.take(*second));
+    ASSERT_NO_FATAL_FAILURE(run_all({&*first, &*second}));
+    const auto recorded = recorder->stop();
+    for (ChildProcess* process : {&*first, &*second}) {
+        process->close_input();
+        ASSERT_TRUE(process->wait(kLimit));
+    }
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    for (const auto& [process, title] :
+         {std::pair{&*first, "worker 1"}, std::pair{&*second, "worker 2"}}) {
+        const auto is_titled = [&, pid = process->pid(), name = title](const FxtKernelObject& it) {
+            return it.koid == static_cast<uint64_t>(pid) && it.name == name;
+        };
+        EXPECT_TRUE(std::ranges::any_of(recorded->file.objects, is_titled)) << title;
+        EXPECT_GT(hits_of(recorded->file, *process), 0u);
+    }
+}
+
 TEST_F(Selected, AContainerThatStartsLater) {
     if (cgroup_root().empty()) GTEST_SKIP() << "no cgroup v2";
     auto inside = start_paced(target_path("flood"));

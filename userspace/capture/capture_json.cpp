@@ -176,6 +176,8 @@ Json probe_to_json(const ProbeDefinition& probe) {
     // Where there is one alone: a capture without it reads as it did before there were such.
     if (probe.key != PairKey::none) json["key"] = name_of(kPairKeys, probe.key);
     if (probe.cxx_type_slots != 0) json["cxx_type_slots"] = probe.cxx_type_slots;
+    if (probe.place != 0) json["place"] = probe.place;
+    if (probe.may_lack_begin) json["may_lack_begin"] = 1;
     if (!probe.line.empty()) json["line"] = name_to_json(probe.line);
     return json;
 }
@@ -363,6 +365,9 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     TR_ASSIGN(probe.cxx_type_slots, read_optional_unsigned<uint16_t>(json, "cxx_type_slots"));
     TR_ASSIGN(probe.spec, read_string(json, "spec"));
     TR_ASSIGN(probe.sample_every, read_optional_unsigned<uint32_t>(json, "sample_every"));
+    TR_ASSIGN(probe.place, read_optional_unsigned<uint32_t>(json, "place"));
+    TR_ASSIGN(const auto may_lack_begin, read_optional_unsigned<uint32_t>(json, "may_lack_begin"));
+    probe.may_lack_begin = may_lack_begin != 0;
     if (json.contains("key")) {
         TR_ASSIGN(probe.key, read_enum_of(json, kPairKeys, "key"));
     }

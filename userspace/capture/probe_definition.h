@@ -102,8 +102,11 @@ struct ProbeDefinition {
     uint16_t f32_slots = 0;
     // Bit i: slots[i] is a text that names a C++ type as its type_info does.
     uint16_t cxx_type_slots = 0;
+    // Of begins of function spans: those with one number lie at one place. 0: alone.
+    uint32_t place = 0;
     std::string spec;             // its text as -e takes it, for the summary
     uint32_t sample_every = 0;    // each recorded hit stands for so many; 0: for itself
+    bool may_lack_begin = false;  // pair_end: its begin's clauses keep some out, not their ends
     std::vector<NamePiece> name;  // of instants and begins; empty: the point's
     // Of instants, begins and states (which have one): the line beside the thread on which the
     // event is shown, one for each name. Empty: the thread's own track.

@@ -98,7 +98,7 @@ private:
     SeenFiles seen_;
     SeenFiles named_;
     PackStart packs_;
-    std::optional<ProbeDefinition> armed_definition_;
+    std::vector<ProbeDefinition> own_definitions_;  // of hits that are made here
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
     std::unique_ptr<Output> output_;
@@ -152,9 +152,15 @@ Status Preparation::plan() {
     }
     plan_packs_too();
     if (mappings_) {
-        const model::PointIndex index{static_cast<uint32_t>(planned_.plan.points.size())};
-        planned_.plan.points.push_back(armed_point(index));
-        armed_definition_ = armed_definition(index);
+        const auto next = [this] {
+            return model::PointIndex{static_cast<uint32_t>(planned_.plan.points.size())};
+        };
+        own_definitions_.push_back(armed_definition(next()));
+        planned_.plan.points.push_back(armed_point(next()));
+        if (planner_ && planner_->has_titles()) {
+            own_definitions_.push_back(titled_definition(next()));
+            planned_.plan.points.push_back(titled_point(next()));
+        }
     }
     return {};
 }
@@ -227,7 +233,8 @@ RecordingDefinitions Preparation::definitions() const {
     RecordingDefinitions definitions;
     definitions.points = planned_.plan.points;
     definitions.probes = planned_.plan.probes;
-    if (armed_definition_) definitions.probes.push_back(*armed_definition_);
+    definitions.probes.insert(definitions.probes.end(), own_definitions_.begin(),
+                              own_definitions_.end());
     definitions.record_all = command_.all;
     definitions.pids = targets_.pids;
     if (child_) definitions.pids.push_back(child_->pid());

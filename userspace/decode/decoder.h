@@ -24,8 +24,10 @@ struct DecoderCounters {
     uint64_t lost_to_sink = 0;        // events the writer had no room for
     uint64_t spans_orphan_end = 0;    // ends without a begin
     uint64_t spans_begun_before = 0;  // ends of spans begun before the recording, or before a fork
-    uint64_t spans_too_deep = 0;      // begins beyond kSpanDepthMax: neither begin nor end written
-    uint64_t spans_unwound = 0;       // left by longjmp, an exception or exec
+    uint64_t spans_begin_kept_out =
+        0;                        // ends of pairs whose begins are sampled, or have conditions
+    uint64_t spans_too_deep = 0;  // begins beyond kSpanDepthMax: neither begin nor end written
+    uint64_t spans_unwound = 0;   // left by longjmp, an exception or exec
     uint64_t spans_cut_by_loss = 0;
     uint64_t spans_closed_at_exit = 0;  // of their thread, or of their key's process
     uint64_t spans_closed_at_end = 0;

@@ -121,7 +121,7 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         }
         case HitRole::span_begin:
             spans_.begin(track_of(probe, header.probe_id, task, values), probe.point,
-                         values_[0].bits, when, values, name);
+                         values_[0].bits, when, values, name, {probe.place, header.probe_id});
             return;
         case HitRole::span_end: {
             Task& track = holder_of(probe, task, [&](const Task& it) {
@@ -236,7 +236,7 @@ void RecordDecoder::on_fiber_hit(const Probe& probe,
     const When when{header.time_ns, header.cpu};
     if (probe.role == HitRole::fiber_span_begin) {
         spans_.begin(track_of(probe, header.probe_id, *fiber, values), probe.point, position, when,
-                     values, name);
+                     values, name, {probe.place, header.probe_id});
         return;
     }
     Task& track = holder_of(probe, *fiber, [&](const Task& it) {

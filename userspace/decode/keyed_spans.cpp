@@ -82,8 +82,8 @@ void KeyedSpans::end(Task& task,
     ledger_.seen(place.point, when.time_ns);
     Node* const node = find(make_key(task, place, key));
     if (node == nullptr) {
-        const bool is_older =
-            !task.process->is_born && ledger_.may_be_older(place.point, when.time_ns);
+        const bool may_hold_older = !task.process->is_born || ledger_.came_late(place.point);
+        const bool is_older = may_hold_older && ledger_.may_be_older(place.point, when.time_ns);
         ledger_.end_alone(place.point, is_older);
         return;
     }

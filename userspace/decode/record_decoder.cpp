@@ -58,13 +58,14 @@ RecordDecoder::RecordDecoder(RecordingDefinitions definitions, TraceWriter& writ
       schedule_(tasks_, output_, counters_, definitions_.own_pid),
       probes_(TR_PROBE_FIRST_USER) {
     add(definitions_.points, definitions_.probes);
+    points_come_late_ = true;
 }
 
 void RecordDecoder::add(const std::vector<model::Point>& points,
                         const std::vector<ProbeDefinition>& probes) {
     for (const model::Point& point : points) {
         TR_CHECK(static_cast<size_t>(point.index) == defined_points_.size());
-        defined_points_.push_back(add_point(point));
+        defined_points_.push_back(add_point(point, points_come_late_));
     }
     for (const ProbeDefinition& definition : probes) {
         TR_CHECK(static_cast<size_t>(definition.point) < defined_points_.size());
@@ -90,6 +91,7 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.bytes_min =
             static_cast<uint16_t>(sizeof(tr_record_header) + probe.slot_count * sizeof(uint64_t));
         probe.point = index;
+        probe.place = definition.place;
         probe.has_integers_only =
             std::all_of(definition.slots.begin(), definition.slots.end(), is_integer);
         probe.has_name = !definition.name.empty() && definition.role != HitRole::span_end;
@@ -109,9 +111,9 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
     }
 }
 
-model::PointIndex RecordDecoder::add_point(model::Point point) {
+model::PointIndex RecordDecoder::add_point(model::Point point, bool comes_late) {
     point.index = model::PointIndex{static_cast<uint32_t>(points_.size())};
-    ledger_.add(point);
+    ledger_.add(point, comes_late);
     writer_.define(point);
     points_.push_back(std::move(point));
     return points_.back().index;

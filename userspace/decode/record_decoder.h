@@ -73,6 +73,7 @@ private:
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot
         uint32_t cxx_type_slots = 0;                        // bit by slot
+        uint32_t place = 0;                                 // ProbeDefinition::place
         std::array<model::ValueType, TR_ARGS_MAX> types{};  // by slot
         uint64_t hits = 0;
     };
@@ -126,7 +127,7 @@ private:
     void close_rings(const Process& process, uint64_t time_ns);
     // Of the output and the ledger; the definitions' own indices are counted without those of
     // rings.
-    model::PointIndex add_point(model::Point point);
+    model::PointIndex add_point(model::Point point, bool comes_late = false);
     // Those of a minor version that has them.
     void take_ns_ids(Task& task, Bytes bytes);
 
@@ -201,6 +202,7 @@ private:
     Schedule schedule_;
     std::vector<model::Point> points_;
     std::vector<model::PointIndex> defined_points_;  // by the index of their definition
+    bool points_come_late_ = false;                  // those that are added from now on
     std::vector<RingPoint> ring_points_;             // by tr_ring_point::point
     std::optional<model::PointIndex> ring_loss_point_;
     std::unordered_map<uint64_t, std::unique_ptr<Task>> ring_tracks_;  // by producer and ring

@@ -8,8 +8,9 @@
 
 namespace tracer {
 
-void SpanLedger::add(const model::Point& point) {
+void SpanLedger::add(const model::Point& point, bool came_late) {
     Entry& entry = entries_.emplace_back();
+    entry.came_late = came_late;
     entry.is_span = point.kind == model::PointKind::span;
     entry.tally.name = point.name;
 }
@@ -31,9 +32,13 @@ void SpanLedger::add(const ProbeDefinition& probe, model::PointIndex point) {
         case HitRole::fiber_span_begin:
         case HitRole::pair_begin:
             entry.begin_spec = probe.spec;
+            if (probe.name.size() == 1 && probe.name.front().slot == NamePiece::kText) {
+                entry.tally.title = probe.name.front().text;
+            }
             return;
         case HitRole::pair_end:
             entry.end_spec = probe.spec;
+            entry.may_lack_begin = probe.may_lack_begin;
             return;
         case HitRole::pair_until:
             if (entry.until_specs.find(probe.spec) != std::string::npos) return;
@@ -86,6 +91,11 @@ void SpanLedger::end_alone(model::PointIndex point, bool may_be_older) {
     if (may_be_older && !has_loss_) {
         ++counters_.spans_begun_before;
         ++tally(point).begun_before;
+        return;
+    }
+    if (entries_[static_cast<size_t>(point)].may_lack_begin && !has_loss_) {
+        ++counters_.spans_begin_kept_out;
+        ++tally(point).begin_kept_out;
         return;
     }
     ++counters_.spans_orphan_end;

@@ -23,11 +23,13 @@ struct DecoderCounters;
 // `until`); how long the others took is not known.
 struct SpanTally {
     std::string name;
-    std::string spec;  // the texts of its probes, as -e takes them
+    std::string title;  // what all its spans are called; empty: each may have another name
+    std::string spec;   // the texts of its probes, as -e takes them
     DurationHistogram durations;
     std::array<uint64_t, model::kSpanEndCauses> ends{};  // by SpanEndCause; `crossed` unused
     uint64_t orphan_ends = 0;
-    uint64_t begun_before = 0;  // ends of spans begun before the recording, or before a fork
+    uint64_t begun_before = 0;    // ends of spans begun before the recording, or before a fork
+    uint64_t begin_kept_out = 0;  // ends whose begins the clauses of those kept out
     // Ended after what was around them on their thread's track: by then they were closed there.
     uint64_t crossed = 0;
     uint64_t key_missing = 0;   // hits whose key could not be read
@@ -39,8 +41,9 @@ public:
     // Borrows the counters, whose sums over all points it keeps.
     explicit SpanLedger(DecoderCounters& counters) : counters_(counters) {}
 
-    // In the order of their indices.
-    void add(const model::Point& point);
+    // In the order of their indices. `came_late`: its probes were armed during the recording, and
+    // spans may have been under way in any process.
+    void add(const model::Point& point, bool came_late);
     void add(const ProbeDefinition& probe, model::PointIndex point);
 
     // A span that was begun in the trace has ended. Of a repair `end_ns` says nothing.
@@ -50,6 +53,9 @@ public:
                uint64_t end_ns);
     // Something of a span with a key was seen.
     void seen(model::PointIndex point, uint64_t time_ns);
+    [[nodiscard]] bool came_late(model::PointIndex point) const {
+        return entries_[static_cast<size_t>(point)].came_late;
+    }
     // An end whose begin was not recorded; `may_be_older`: it may have been before the recording,
     // as long as nothing was lost that could be it.
     void end_alone(model::PointIndex point, bool may_be_older);
@@ -71,6 +77,8 @@ private:
     struct Entry {
         bool is_span = false;
         bool is_state = false;  // of threads
+        bool came_late = false;
+        bool may_lack_begin = false;  // ProbeDefinition
         SpanTally tally;
         uint64_t first_ns = 0;  // of a span with a key; 0: nothing was seen of it
         std::string begin_spec;

@@ -30,6 +30,19 @@ bool is_left_by(uint64_t deeper, uint64_t outer) {
     return deeper <= outer && outer - deeper <= kOtherStackBytes;
 }
 
+// Whether a begin is one more of a call whose span is open, by another probe at its place. One of
+// the same probe is another call: the first was left.
+bool is_of_open_call(const Task& task, const BeginPlace& place, uint64_t stack_pointer) {
+    if (place.number == 0) return false;
+    bool is_open = false;
+    for (const OpenSpan& span : task.spans) {
+        if (span.is_pair || span.stack_pointer != stack_pointer) continue;
+        if (span.place.probe_id == place.probe_id) return false;
+        is_open = is_open || span.place.number == place.number;
+    }
+    return is_open;
+}
+
 // Positions on a task's stack count from 1; 0 is none.
 size_t innermost_frame(const Task& task) {
     size_t depth = task.spans.size();
@@ -73,15 +86,19 @@ void SpanStacks::begin(Task& task,
                        uint64_t stack_pointer,
                        const When& when,
                        std::span<const model::Value> values,
-                       std::string_view name) {
+                       std::string_view name,
+                       const BeginPlace& place) {
     task.outermost_entry = std::max(task.outermost_entry, stack_pointer);
+    const bool is_of_one_call = is_of_open_call(task, place, stack_pointer);
     for (size_t depth = innermost_frame(task);
-         depth != 0 && is_left_by(task.spans[depth - 1].stack_pointer, stack_pointer);
+         depth != 0 && !is_of_one_call &&
+         is_left_by(task.spans[depth - 1].stack_pointer, stack_pointer);
          depth = innermost_frame(task)) {
         leave(task, depth - 1, when, model::SpanEndCause::unwound, {});
     }
     if (is_too_deep(task, point)) return;
-    push(task, {.point = point, .stack_pointer = stack_pointer}, when, values, name);
+    push(task, {.point = point, .place = place, .stack_pointer = stack_pointer}, when, values,
+         name);
 }
 
 void SpanStacks::end(Task& task,
@@ -109,7 +126,7 @@ void SpanStacks::end(Task& task,
         // Of a frame around all that were entered since then.
         const bool is_outermost =
             !any_track(task, [&](const Task& track) { return entry <= track.outermost_entry; });
-        ledger_.end_alone(point, is_outermost && task.may_hold_older);
+        end_alone(task, point, is_outermost);
         for (depth = innermost_frame(task);
              depth != 0 && task.spans[depth - 1].stack_pointer < entry &&
              is_left_by(task.spans[depth - 1].stack_pointer, entry);
@@ -168,7 +185,11 @@ void SpanStacks::miss_end(Task& task, model::PointIndex point, bool is_outermost
         --task.spans_too_deep;
         return;
     }
-    ledger_.end_alone(point, is_outermost && task.may_hold_older);
+    end_alone(task, point, is_outermost);
+}
+
+void SpanStacks::end_alone(const Task& task, model::PointIndex point, bool is_outermost) {
+    ledger_.end_alone(point, is_outermost && (task.may_hold_older || ledger_.came_late(point)));
 }
 
 void SpanStacks::begin_frame(Task& task,

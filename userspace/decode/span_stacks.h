@@ -63,7 +63,8 @@ public:
                uint64_t stack_pointer,
                const When& when,
                std::span<const model::Value> values,
-               std::string_view name = {});
+               std::string_view name = {},
+               const BeginPlace& place = {});
     void end(Task& task,
              model::PointIndex point,
              uint64_t stack_pointer,
@@ -134,6 +135,7 @@ private:
     // Counts an end that no open span of the thread has; `is_outermost`: it lies around all that
     // were seen to begin.
     void miss_end(Task& task, model::PointIndex point, bool is_outermost);
+    void end_alone(const Task& task, model::PointIndex point, bool is_outermost);
     [[nodiscard]] bool is_too_deep(Task& task, model::PointIndex point);
     void push(Task& task,
               OpenSpan span,

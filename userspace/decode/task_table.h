@@ -29,8 +29,16 @@ enum class SpanTrack : uint8_t {
     none,    // was closed on its thread's track, because what was around it ended
 };
 
+// Where the begin of a function's span lies. Several probes may lie at one place, and what is hit
+// there at one stack pointer is of one call.
+struct BeginPlace {
+    uint32_t number = 0;  // ProbeDefinition::place
+    uint32_t probe_id = 0;
+};
+
 struct OpenSpan {
     model::PointIndex point{};
+    BeginPlace place;
     SpanTrack track = SpanTrack::thread;
     bool is_pair = false;        // of two probes matched by thread; else a function's frame
     bool has_frame_key = false;  // of a pair: PairKey::frame

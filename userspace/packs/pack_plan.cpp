@@ -13,6 +13,7 @@
 #include "probe/probe_spec.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,8 +33,9 @@ std::string in_file(std::string_view text, std::string_view path) {
             i += kMatchedFile.size() - 1;
             continue;
         }
-        if (is_quoted && text[i] == '\\' && i + 1 < text.size()) result += text[i++];
-        if (text[i] == '"') is_quoted = !is_quoted;
+        const bool is_escaped = is_quoted && text[i] == '\\' && i + 1 < text.size();
+        if (is_escaped) result += text[i++];
+        if (!is_escaped && text[i] == '"') is_quoted = !is_quoted;
         result += text[i];
     }
     return result;
@@ -318,7 +320,7 @@ FileOfPack::Attempt FileOfPack::attempt(const EventSpec& event) {
     result.is_there = true;
     // A place that the kernel refuses after all costs no other.
     for (AttachFile& file : plan->files) {
-        for (AttachSite& site : file.sites) site.may_fail = true;
+        for (AttachSite& site : file.sites) site.may_fail = site.is_optional = true;
     }
     result.plan = std::move(*plan);
     return result;
@@ -394,25 +396,44 @@ PackAddition PackPlanner::add(const PackSubject& subject,
         for (std::string& warning : part.take_warnings()) {
             addition.warnings.push_back(std::move(warning));
         }
-        for (ProcessTitle& title : titles(fit.pack->name, subject.pids)) {
+        for (ProcessTitle& title : titles_by(*fit.pack, subject.pids)) {
             addition.titles.push_back(std::move(title));
         }
     }
     return addition;
 }
 
-std::vector<ProcessTitle> PackPlanner::titles(std::string_view pack,
-                                              std::span<const uint32_t> pids) const {
+std::vector<ProcessTitle> PackPlanner::titles_by(const Pack& pack,
+                                                 std::span<const uint32_t> pids) const {
     std::vector<ProcessTitle> titles;
-    const Pack* found = catalog_.find(pack);
-    if (found == nullptr || found->process_title.empty()) return titles;
+    if (pack.process_title.empty()) return titles;
     for (const uint32_t pid : pids) {
         const ProcessStart start = read_process_start(pid, options_.proc_root);
         if (start.arguments.empty()) continue;
-        auto name = title_in(*found, start.arguments.front());
+        auto name = title_in(pack, start.arguments.front());
         if (name) titles.push_back({pid, std::move(*name)});
     }
     return titles;
+}
+
+std::vector<ProcessTitle> PackPlanner::titles(const PackSubject& subject) const {
+    std::vector<ProcessTitle> found;
+    ProbeFiles opened(options_.debug_files);
+    for (const Pack& pack : catalog_.packs()) {
+        if (!is_asked_for(pack)) continue;
+        std::vector<ProcessTitle> titles = titles_by(pack, subject.pids);
+        if (titles.empty()) continue;
+        const auto file = opened.open(subject.file.file);
+        if (!file || !fits(pack, **file, subject.is_executable)) continue;
+        std::ranges::move(titles, std::back_inserter(found));
+    }
+    return found;
+}
+
+bool PackPlanner::has_titles() const {
+    return std::ranges::any_of(catalog_.packs(), [&](const Pack& pack) {
+        return is_asked_for(pack) && !pack.process_title.empty();
+    });
 }
 
 bool PackPlanner::has_gates() const {

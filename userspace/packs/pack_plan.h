@@ -120,9 +120,12 @@ public:
                                    AttachPlan& plan,
                                    std::span<const model::Point> known = {}) const;
 
-    // What these processes should be called, if the file is of a pack that says how.
-    [[nodiscard]] std::vector<ProcessTitle> titles(std::string_view pack,
-                                                   std::span<const uint32_t> pids) const;
+    // What the processes of a file that was added before should be called. Reads their command
+    // lines first, and the file only where one fits.
+    [[nodiscard]] std::vector<ProcessTitle> titles(const PackSubject& subject) const;
+
+    // Whether a pack asked for names processes by their command line.
+    [[nodiscard]] bool has_titles() const;
 
     // Whether one of the probes of the packs asked for needs a gate (if, sample, rate).
     [[nodiscard]] bool has_gates() const;
@@ -132,6 +135,8 @@ private:
         : catalog_(std::move(catalog)), options_(std::move(options)) {}
 
     [[nodiscard]] bool is_asked_for(const Pack& pack) const;
+    [[nodiscard]] std::vector<ProcessTitle> titles_by(const Pack& pack,
+                                                      std::span<const uint32_t> pids) const;
 
     PackCatalog catalog_;
     PackPlannerOptions options_;

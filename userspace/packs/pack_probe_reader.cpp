@@ -25,6 +25,25 @@ bool is_function(ProbeKind kind) {
     return kind == ProbeKind::uprobe || kind == ProbeKind::uretprobe || kind == ProbeKind::span;
 }
 
+// A text with one space where several are, but for those in quotes.
+std::string on_one_line(std::string_view text) {
+    std::string line;
+    bool is_quoted = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const bool is_space = text[i] == ' ' || text[i] == '\t';
+        if (!is_quoted && is_space) {
+            if (!line.empty() && line.back() != ' ') line += ' ';
+            continue;
+        }
+        const bool is_escaped = is_quoted && text[i] == '\\' && i + 1 < text.size();
+        if (is_escaped) line += text[i++];
+        if (!is_escaped && text[i] == '"') is_quoted = !is_quoted;
+        line += text[i];
+    }
+    if (line.ends_with(' ')) line.pop_back();
+    return line;
+}
+
 class EventReader {
 public:
     EventReader(const TomlValue& value, PackProblems& problems)
@@ -51,6 +70,8 @@ public:
         for (const auto& probe : event->other_begins) is_right = check(probe) && is_right;
         for (const auto& probe : event->until) is_right = check(probe) && is_right;
         if (!is_right) return std::nullopt;
+        // From here on it is shown, and places in it no longer matter.
+        event->text = on_one_line(event->text);
         return std::move(*event);
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel has the last word on a place: some instructions it does not step over. The places of
-// packs may fail, so what was planned and what is attached differ, which is told here. A span needs
+// The kernel has the last word on a place: some instructions it does not step over, others another
+// tool holds, and a file may be gone. The places of packs may fail, so what was planned and what is
+// attached differ, which is told here. A span needs
 // its begin and one of its ends; relies on the roles that compiling gave the programs. Called by
 // the session after each attach.
 #include "packs/pack_refusals.h"
@@ -17,11 +18,13 @@ namespace {
 struct Places {
     size_t planned = 0;
     size_t refused = 0;
+    std::string reason;  // of the first; empty: its instruction
 
     [[nodiscard]] bool is_gone() const { return planned > 0 && refused >= planned; }
     Places& operator+=(const Places& other) {
         planned += other.planned;
         refused += other.refused;
+        if (reason.empty()) reason = other.reason;
         return *this;
     }
 };
@@ -32,11 +35,13 @@ bool ends_a_span(HitRole role) {
 
 class PlaceLedger {
 public:
-    PlaceLedger(const AttachPlan& plan, std::span<const uint32_t> refused) {
+    PlaceLedger(const AttachPlan& plan, std::span<const RefusedPlace> refused) {
         for (const AttachFile& file : plan.files) {
             for (const AttachSite& site : file.sites) ++by_id_[site.probe_id].planned;
         }
-        for (const uint32_t id : refused) ++by_id_[id].refused;
+        for (const RefusedPlace& place : refused) {
+            by_id_[place.probe_id] += {.planned = 0, .refused = 1, .reason = place.reason};
+        }
         for (const ProbeDefinition& probe : plan.probes) roles_[probe.probe_id] = probe.role;
     }
 
@@ -51,17 +56,22 @@ public:
             const bool is_other = role->second == HitRole::pair_until;
             (is_other ? others : ends_a_span(role->second) ? ends : hits) += places->second;
         }
-        const size_t lost = hits.refused + ends.refused + others.refused;
+        Places all = hits;
+        all += ends;
+        all += others;
+        const size_t lost = all.refused;
         if (lost == 0) return;
         if (hits.is_gone() || ends.is_gone()) {
             probe.status = PackedStatus::refused;
-            probe.reason = fmt::format("the kernel can put no probe on its {}",
-                                       hits.is_gone() ? "first instruction" : "end");
+            probe.reason = all.reason;
+            if (probe.reason.empty()) {
+                probe.reason = fmt::format("the kernel can put no probe on its {}",
+                                           hits.is_gone() ? "first instruction" : "end");
+            }
         } else {
             probe.reason += fmt::format(
-                "{}{} of its {} places left out, where the kernel can put "
-                "no probe",
-                probe.reason.empty() ? "" : "; ", lost, probe.sites);
+                "{}{} of its {} places left out, {}", probe.reason.empty() ? "" : "; ", lost,
+                probe.sites, all.reason.empty() ? "where the kernel can put no probe" : all.reason);
         }
         probe.sites -= std::min(probe.sites, lost);
     }
@@ -75,7 +85,7 @@ private:
 
 void note_refused_places(std::span<PackedFile> files,
                          const AttachPlan& plan,
-                         std::span<const uint32_t> refused) {
+                         std::span<const RefusedPlace> refused) {
     if (refused.empty()) return;
     const PlaceLedger ledger(plan, refused);
     for (PackedFile& file : files) {

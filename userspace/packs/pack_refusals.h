@@ -9,11 +9,11 @@
 
 namespace tracer {
 
-// Corrects the rows of `files`, whose probes are in `plan`, by what the attach left out: `refused`
-// has the probe id of each such place, once for each. A probe that can no longer be recorded is
-// refused; one that lost some of its places is armed, and its reason says so.
+// Corrects the rows of `files`, whose probes are in `plan`, by the places that the attach left out.
+// A probe that can no longer be recorded is refused; one that lost some of its places is armed, and
+// its reason says so.
 void note_refused_places(std::span<PackedFile> files,
                          const AttachPlan& plan,
-                         std::span<const uint32_t> refused);
+                         std::span<const RefusedPlace> refused);
 
 }  // namespace tracer

@@ -44,6 +44,7 @@ struct AttachSite {
     // Of a return: the probe at the same function's entry without whose hit it means nothing; 0:
     // it stands alone.
     uint32_t begin_id = 0;
+    bool is_optional = false;  // of a pack: left out whatever its attaching fails by
 };
 
 // Another probe's semaphore, raised as long as the plan is attached: by a place in the same file
@@ -65,6 +66,11 @@ struct AttachFile {
 
     [[nodiscard]] std::string attach_path() const { return held ? held->path() : open_path; }
 
+    // Nobody asked for any of its places by name.
+    [[nodiscard]] bool is_optional() const {
+        return std::ranges::all_of(sites, &AttachSite::is_optional);
+    }
+
     // False: its place raises another semaphore already, and a place has one.
     [[nodiscard]] bool add_raise(const SemaphoreRaise& raise) {
         const auto is_raised = [&](const SemaphoreRaise& known) {
@@ -84,6 +90,12 @@ struct AttachTracepoint {
     std::string category;
     std::string name;
     uint32_t probe_id = 0;
+};
+
+// A place that was left out when its plan was attached.
+struct RefusedPlace {
+    uint32_t probe_id = 0;
+    std::string reason;  // empty: the kernel can put no probe on its instruction
 };
 
 // A probe that no file has yet, and may have later.

@@ -23,6 +23,10 @@ struct CompileContext {
     PlanBuilder& builder;
     CompileWarnings& warnings;
     const ExceptionFiles& exceptions;
+
+    // Whether what is not found is to be answered with names like it. Of files that nobody named
+    // most lack the probe, and likeness costs more than all the rest.
+    [[nodiscard]] bool suggests() const { return options.missing != MissingSpec::ignore; }
 };
 
 [[nodiscard]] Status compile_usdt(const ProbeSpec& spec, const CompileContext& context);

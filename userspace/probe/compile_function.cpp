@@ -354,7 +354,7 @@ private:
     // Likeness is only measured now: it costs more than the search itself. Not where what a file
     // lacks is passed over: packs ask every file for what it may have.
     std::string nearest_hint() const {
-        if (context_.options.missing == MissingSpec::ignore) return {};
+        if (!context_.suggests()) return {};
         NearestNames nearest(spec_.name);
         for (auto* file : searched_) {
             auto symbols = file->symbols();

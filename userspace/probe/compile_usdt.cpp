@@ -103,10 +103,8 @@ private:
         return {};
     }
 
-    // Likeness is only measured now: it costs more than the search itself. Not where what a file
-    // lacks is passed over: packs ask every file for what it may have.
+    // Likeness is only measured now: it costs more than the search itself.
     std::string nearest_hint() const {
-        if (context_.options.missing == MissingSpec::ignore) return {};
         // Where the name is a wildcard, only the provider can be a slip.
         const bool by_provider = has_wildcard(spec_.name);
         NearestNames nearest(by_provider ? spec_.provider : spec_.provider + ":" + spec_.name);
@@ -128,8 +126,9 @@ private:
         } else {
             where = fmt::format("searched {}", spec_.path);
         }
-        auto hint = nearest_hint();
-        if (hint.empty() && notes_seen_ == 0) {
+        std::string hint;
+        if (context_.suggests()) hint = nearest_hint();
+        if (context_.suggests() && hint.empty() && notes_seen_ == 0) {
             hint =
                 "no file searched has USDT probes; a program that a script or wrapper starts is "
                 "named by its file: usdt:PATH:provider:name";

@@ -83,7 +83,7 @@ public:
     void wake() override;
     [[nodiscard]] KernelCounters counters() const override;
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
-    [[nodiscard]] const std::vector<uint32_t>& refused() const override { return refused_; }
+    [[nodiscard]] const std::vector<RefusedPlace>& refused() const override { return refused_; }
 
     [[nodiscard]] size_t ring_count() const override { return objects_->rings().size(); }
     void peek(size_t ring, size_t count_max, std::vector<RecordView>& out) override {
@@ -109,13 +109,23 @@ private:
     Status attach_tracing(bpf_program* program);
     Status attach_tasks();
     Status attach_scheduler();
+    // Those of the plan. Of the files that packs alone have probes in none must attach; of the
+    // others those that are gone are left out, unless all are.
+    Status attach_files(const std::function<Status()>& stop);
+    // A failure leaves nothing of it attached.
     Status attach_file(const AttachFile& file, const std::function<Status()>& stop);
+    Status attach_groups(const AttachFile& file, const std::function<Status()>& stop);
+    // Whether one place that could not be attached costs no more than itself.
+    Status leave_out(const AttachSite& site, const Error& error);
+    void leave_out(const AttachFile& file, const Error& error);
+    // Of refused_ from `first` on.
+    void warn_of_refused(size_t first);
     Status attach_places(const AttachFile& file, std::span<const LinkPlace> places);
     [[nodiscard]] PlaceGroups group_places(const AttachFile& file, int code) const;
     Status attach_raises(const AttachFile& file);
     // Attaches the request's places, in each process alone where only few are recorded.
     Status attach_request(const AttachFile& file, bpf_program* program, UprobeRequest request);
-    [[nodiscard]] const std::string& spec_of(const AttachSite& site) const;
+    [[nodiscard]] const std::string& spec_of(uint32_t probe_id) const;
     [[nodiscard]] bool ends_something(const AttachSite& site) const;
     Status attach_tracepoint(const AttachTracepoint& tracepoint, uint32_t event_id);
     // Runs a task iterator's program over every task.
@@ -128,7 +138,7 @@ private:
     AttachPlan plan_;
     KernelOptions options_;
     std::vector<std::string> warnings_;
-    std::vector<uint32_t> refused_;
+    std::vector<RefusedPlace> refused_;
     std::vector<UniqueLink> tracing_links_;
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
@@ -180,18 +190,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     // Births first, then who is there: nobody falls between, some are told twice.
     TR_TRY(attach_tasks());
     TR_TRY(walk_tasks(objects_->skeleton().progs.tr_on_each_task));
-    size_t gone = 0;
-    for (const AttachFile& file : plan_.files) {
-        TR_TRY(stop());
-        Status attached = attach_file(file, stop);
-        const bool is_gone = !attached && attached.error().code == ErrorCode::not_found;
-        // Among many files some are short-lived; that must not cost the others' recording.
-        if (!is_gone || ++gone == plan_.files.size()) TR_TRY(std::move(attached));
-        if (is_gone) {
-            warnings_.push_back(fmt::format("{} is gone: its {} probe sites are left out",
-                                            file.shown_path, file.sites.size()));
-        }
-    }
+    TR_TRY(attach_files(stop));
     if (!plan_.tracepoints.empty()) {
         TR_ASSIGN(const auto tracefs, Tracefs::open());
         for (const AttachTracepoint& tracepoint : plan_.tracepoints) {
@@ -204,6 +203,39 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     if (options_.record_sched) TR_TRY(attach_scheduler());
     arm_below(objects_->probe_count());
     return {};
+}
+
+Status LiveRecorder::attach_files(const std::function<Status()>& stop) {
+    const auto needed = static_cast<size_t>(
+        std::ranges::count_if(plan_.files, [](const auto& file) { return !file.is_optional(); }));
+    size_t gone = 0;
+    bool is_stopped = false;
+    const auto note_stop = [&]() -> Status {
+        Status stopped = stop();
+        is_stopped = !stopped;
+        return stopped;
+    };
+    for (const AttachFile& file : plan_.files) {
+        TR_TRY(note_stop());
+        Status attached = attach_file(file, note_stop);
+        if (attached) continue;
+        if (is_stopped) return attached;
+        if (!file.is_optional()) {
+            // Among many files some are short-lived; that must not cost the others' recording.
+            const bool is_gone = attached.error().code == ErrorCode::not_found;
+            if (!is_gone || ++gone == needed) return attached;
+        }
+        leave_out(file, attached.error());
+    }
+    return {};
+}
+
+void LiveRecorder::leave_out(const AttachFile& file, const Error& error) {
+    const bool is_gone = error.code == ErrorCode::not_found;
+    const std::string reason = is_gone ? "the file is gone" : error.what;
+    warnings_.push_back(fmt::format("{}: {}; its {} probe sites are left out", file.shown_path,
+                                    reason, file.sites.size()));
+    for (const AttachSite& site : file.sites) refused_.push_back({site.probe_id, reason});
 }
 
 Status LiveRecorder::attach_tracing(bpf_program* program) {
@@ -265,7 +297,6 @@ Status LiveRecorder::attach_late(const AttachPlan& addition) {
     const size_t links = uprobe_links_.size();
     for (const AttachFile& file : addition.files) {
         if (Status attached = attach_file(file, [] { return Status{}; }); !attached) {
-            // What is later armed with others would be a part of it.
             uprobe_links_.resize(links);
             return attached;
         }
@@ -304,6 +335,17 @@ Status LiveRecorder::want_cgroup(uint64_t id) {
 }
 
 Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Status()>& stop) {
+    const size_t links = uprobe_links_.size();
+    const size_t refused = refused_.size();
+    Status attached = attach_groups(file, stop);
+    if (attached) return {};
+    // What is later armed with others would be a part of it.
+    uprobe_links_.resize(links);
+    refused_.resize(refused);
+    return attached;
+}
+
+Status LiveRecorder::attach_groups(const AttachFile& file, const std::function<Status()>& stop) {
     if (file.held && file.held->is_changed()) {
         return fail(ErrorCode::bad_input,
                     fmt::format("{} was written to since its probes were looked up: they would lie "
@@ -313,19 +355,22 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
                     "by writing over it");
     }
     const UniqueFd code(::open(file.attach_path().c_str(), O_RDONLY | O_CLOEXEC));
-    std::vector<std::string> left_out;
+    const size_t refused_before = refused_.size();
     // A failed link takes 15 ms: of each sort one is tried, if this kernel refuses it as well.
     std::map<std::byte, Error> refusals;
     // One link holds any number of places, a perf event each takes a while: ^C is asked for
     // between.
     constexpr size_t kPerfEventsAtOnce = 16;
+    bool is_stopped = false;
     for (const auto& [key, places] : group_places(file, code.get())) {
         size_t piece_max = objects_->uses_uprobe_multi() ? places.size() : kPerfEventsAtOnce;
         if (key.refused) piece_max = 1;
         TR_TRY(attach_in_pieces(
             places.size(), piece_max,
             [&, &group = places, refused = key.refused](PlaceRange piece) -> Status {
-                if (auto stopped = stop(); !stopped) return stopped;
+                Status stopped = stop();
+                is_stopped = !stopped;
+                if (is_stopped) return stopped;
                 if (refused && group[piece.first].site.may_fail) {
                     const auto refusal = refusals.find(*refused);
                     if (refusal != refusals.end()) return tl::unexpected(refusal->second);
@@ -333,21 +378,40 @@ Status LiveRecorder::attach_file(const AttachFile& file, const std::function<Sta
                 return attach_places(file, std::span(group).subspan(piece.first, piece.count));
             },
             [&, &group = places, refused = key.refused](size_t index, Error error) -> Status {
-                const AttachSite& site = group[index].site;
-                // What the user wrote out must attach or the run fails.
-                if (!site.may_fail) return tl::unexpected(std::move(error).within(spec_of(site)));
-                left_out.push_back(spec_of(site));
-                if (refused) refusals.emplace(*refused, std::move(error));
-                refused_.push_back(site.probe_id);
-                return {};
+                if (is_stopped) return tl::unexpected(std::move(error));
+                Status left = leave_out(group[index].site, error);
+                if (left && refused) refusals.emplace(*refused, std::move(error));
+                return left;
             }));
     }
-    if (!left_out.empty()) {
-        warnings_.push_back(
-            left_out_line(std::move(left_out), "where the kernel can put no probe"));
-    }
     TR_TRY(stop());
-    return attach_raises(file);
+    TR_TRY(attach_raises(file));
+    warn_of_refused(refused_before);
+    return {};
+}
+
+// What the user wrote out must attach or the run fails; what a wildcard of theirs found must,
+// unless that one place is at fault.
+Status LiveRecorder::leave_out(const AttachSite& site, const Error& error) {
+    const bool may_fail = site.is_optional || (site.may_fail && is_of_one_place(error));
+    if (!may_fail) return tl::unexpected(Error(error).within(spec_of(site.probe_id)));
+    std::string reason;
+    if (!is_refused_instruction(error)) {
+        reason = error.hint.empty() ? error.what : fmt::format("{}; {}", error.what, error.hint);
+    }
+    refused_.push_back({site.probe_id, std::move(reason)});
+    return {};
+}
+
+void LiveRecorder::warn_of_refused(size_t first) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const RefusedPlace& place : std::span(refused_).subspan(first)) {
+        by_reason[place.reason].push_back(spec_of(place.probe_id));
+    }
+    for (auto& [reason, specs] : by_reason) {
+        warnings_.push_back(left_out_line(
+            std::move(specs), reason.empty() ? "where the kernel can put no probe" : reason));
+    }
 }
 
 // What is attached later runs earlier (consumer_add in kernel/events/uprobes.c). So the ends at one
@@ -383,7 +447,13 @@ Status LiveRecorder::attach_raises(const AttachFile& file) {
     }
     auto attached = attach_request(file, objects_->skeleton().progs.tr_on_hit, std::move(request));
     if (attached) return {};
-    return tl::unexpected(std::move(attached).error().within("raise a semaphore"));
+    Error error = std::move(attached).error().within("raise a semaphore");
+    for (const SemaphoreRaise& raise : file.raises) {
+        const auto site = std::ranges::find(file.sites, raise.probe_id, &AttachSite::probe_id);
+        if (site == file.sites.end()) return tl::unexpected(std::move(error));
+        TR_TRY(leave_out(*site, error));
+    }
+    return {};
 }
 
 // Places of one program.
@@ -422,10 +492,10 @@ Status LiveRecorder::attach_request(const AttachFile& file,
     return {};
 }
 
-const std::string& LiveRecorder::spec_of(const AttachSite& site) const {
+const std::string& LiveRecorder::spec_of(uint32_t probe_id) const {
     // Definitions are in the order of their ids.
-    TR_CHECK(site.probe_id - TR_PROBE_FIRST_USER < plan_.probes.size());
-    return plan_.probes[site.probe_id - TR_PROBE_FIRST_USER].spec;
+    TR_CHECK(probe_id - TR_PROBE_FIRST_USER < plan_.probes.size());
+    return plan_.probes[probe_id - TR_PROBE_FIRST_USER].spec;
 }
 
 bool LiveRecorder::ends_something(const AttachSite& site) const {

@@ -119,9 +119,9 @@ public:
     [[nodiscard]] virtual KernelCounters counters() const = 0;
     // Those from opening at once, those from attaching and from detaching behind them.
     [[nodiscard]] virtual const std::vector<std::string>& warnings() const = 0;
-    // Probe ids of the places that may fail and did, one for each place: grown by attach and
-    // attach_late. Between attach and detach for the thread of attach_late, then for the other.
-    [[nodiscard]] virtual const std::vector<uint32_t>& refused() const = 0;
+    // The places that may fail and did: grown by attach and attach_late. Between attach and detach
+    // for the thread of attach_late, then for the other.
+    [[nodiscard]] virtual const std::vector<RefusedPlace>& refused() const = 0;
 };
 
 // One thing that tracing needs or profits from, as this machine has it.

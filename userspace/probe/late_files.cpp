@@ -12,10 +12,13 @@
 #include <iterator>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <map>
+#include <span>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -176,9 +179,35 @@ Result<AttachPlan> compile_late_file(std::span<const EventSpec> events,
 
 namespace {
 
+bool begins_a_call(HitRole role) {
+    return role == HitRole::span_begin || role == HitRole::fiber_span_begin;
+}
+
+// Gives begins of spans at one place a number in common. `first_added`: of the file's sites, the
+// first that has come to others.
+void number_places(AttachPlan& plan, const AttachFile& file, size_t first_added) {
+    const auto definition_of = [&](const AttachSite& site) -> ProbeDefinition& {
+        return plan.probes.at(site.probe_id - plan.first_probe_id);
+    };
+    std::map<uint64_t, std::vector<const AttachSite*>> added;  // by place
+    const auto sites = std::span(file.sites);
+    for (const AttachSite& site : sites.subspan(first_added)) {
+        if (begins_a_call(definition_of(site).role)) added[site.file_offset].push_back(&site);
+    }
+    if (added.empty()) return;
+    for (const AttachSite& site : sites.first(first_added)) {
+        const auto place = added.find(site.file_offset);
+        if (place == added.end() || !begins_a_call(definition_of(site).role)) continue;
+        uint32_t& number = definition_of(site).place;
+        if (number == 0) number = site.probe_id;
+        for (const AttachSite* other : place->second) definition_of(*other).place = number;
+    }
+}
+
 // One inode is attached at once, whatever paths lead to it: a link for each of its programs, and
-// an order among its places (LiveRecorder::attach_file).
-void merge_file(AttachPlan& plan, AttachFile added) {
+// an order among its places (LiveRecorder::attach_file). Returns the plan's file, and how many
+// sites it had.
+std::pair<size_t, size_t> merge_file(AttachPlan& plan, AttachFile added) {
     const auto stamp = stamp_of(added.attach_path());
     const auto is_same = [&](const AttachFile& known) {
         if (known.open_path == added.open_path) return true;
@@ -186,10 +215,12 @@ void merge_file(AttachPlan& plan, AttachFile added) {
         return other && is_same_inode(*other, *stamp);
     };
     const auto known = std::ranges::find_if(plan.files, is_same);
+    const auto index = static_cast<size_t>(known - plan.files.begin());
     if (known == plan.files.end()) {
         plan.files.push_back(std::move(added));
-        return;
+        return {index, 0};
     }
+    const size_t before = known->sites.size();
     known->sites.insert(known->sites.end(), added.sites.begin(), added.sites.end());
     for (const SemaphoreRaise& raise : added.raises) {
         if (known->add_raise(raise)) continue;
@@ -197,6 +228,7 @@ void merge_file(AttachPlan& plan, AttachFile added) {
             fmt::format("no place left in {} to raise the semaphore at {:#x} by", known->shown_path,
                         raise.semaphore_offset));
     }
+    return {index, before};
 }
 
 }  // namespace
@@ -227,7 +259,8 @@ void append_plan(AttachPlan& plan, AttachPlan added, std::span<const model::Poin
         to.insert(to.end(), std::make_move_iterator(from.begin()),
                   std::make_move_iterator(from.end()));
     };
-    for (AttachFile& file : added.files) merge_file(plan, std::move(file));
+    std::vector<std::pair<size_t, size_t>> merged;
+    for (AttachFile& file : added.files) merged.push_back(merge_file(plan, std::move(file)));
     move_all(plan.tracepoints, added.tracepoints);
     move_all(plan.programs, added.programs);
     move_all(plan.gates, added.gates);
@@ -236,6 +269,7 @@ void append_plan(AttachPlan& plan, AttachPlan added, std::span<const model::Poin
     move_all(plan.probes, added.probes);
     move_all(plan.waiting, added.waiting);
     move_all(plan.warnings, added.warnings);
+    for (const auto& [index, count] : merged) number_places(plan, plan.files[index], count);
 }
 
 }  // namespace tracer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The search for places where the kernel puts no probe. Relies on a failed link leaving nothing
-// behind. Called by the kernel recorder; tests run it over a made-up kernel.
+// The search for places where the kernel puts no probe, or not ours. Relies on a failed link
+// leaving nothing behind. Called by the kernel recorder; tests run it over a made-up kernel.
 #include "probe/place_pieces.h"
 
 #include <algorithm>
@@ -14,6 +14,10 @@ namespace tracer {
 bool is_refused_instruction(const Error& error) {
     constexpr int kNotSupported = 524;  // ENOTSUPP: the kernel's own, errno.h has no name for it
     return error.sys_errno == kNotSupported || error.sys_errno == ENOEXEC;
+}
+
+bool is_of_one_place(const Error& error) {
+    return is_refused_instruction(error) || error.sys_errno == EINVAL;
 }
 
 Status attach_in_pieces(size_t place_count,
@@ -32,9 +36,10 @@ Status attach_in_pieces(size_t place_count,
         open.pop_back();
         auto attached = attach(piece);
         if (attached) continue;
-        if (!is_refused_instruction(attached.error())) return attached;
-        if (piece.count == 1) {
-            TR_TRY(leave_out(piece.first, std::move(attached).error()));
+        if (piece.count == 1 || !is_of_one_place(attached.error())) {
+            for (size_t i = 0; i < piece.count; ++i) {
+                TR_TRY(leave_out(piece.first + i, attached.error()));
+            }
             continue;
         }
         const size_t half = piece.count / 2;

@@ -21,9 +21,13 @@ struct PlaceRange {
 // against the file, the process or us.
 [[nodiscard]] bool is_refused_instruction(const Error& error);
 
-// Attaches all places, at most `piece_max` together. A piece that holds a refused instruction is
-// halved until the place is found, which `leave_out` is then given: an error of its own ends the
-// whole, as every other error of `attach` does.
+// Whether a link failed by one of its places: by its instruction, or by its semaphore, where
+// another tool holds the place without one (EINVAL).
+[[nodiscard]] bool is_of_one_place(const Error& error);
+
+// Attaches all places, at most `piece_max` together. A piece that fails by one of its places is
+// halved until the place is found, which `leave_out` is then given. Of a piece that fails by
+// anything else it is given all places. An error of `leave_out` ends the whole.
 [[nodiscard]] Status attach_in_pieces(size_t place_count,
                                       size_t piece_max,
                                       const std::function<Status(PlaceRange)>& attach,

@@ -32,6 +32,23 @@ bool ends_its_own_call(const PairPart& end) {
     return end.scope == PairKey::none || end.scope == PairKey::frame;
 }
 
+bool has_condition(const PairPart& part) {
+    return std::ranges::any_of(part.sites,
+                               [](const ProbeSite& site) { return !site.condition.empty(); });
+}
+
+// Whether ends come whose begins were kept out. With a condition of its own an end may be kept out
+// with its begin, which nobody knows: of those one without a begin is a fault.
+bool may_lack_begins(const PairPlan& pair) {
+    const auto is_sampled = [](const PairPart& part) {
+        return part.identity.limits.sample_every != 0 || part.identity.limits.interval_ns != 0;
+    };
+    const auto keeps_out = [&](const PairPart& part) {
+        return is_sampled(part) || (has_condition(part) && !has_condition(pair.end));
+    };
+    return keeps_out(pair.begin) || std::ranges::any_of(pair.other_begins, keeps_out);
+}
+
 size_t count_programs(const PairPart& part) {
     const auto with_tails = [](const ProbeSite& site) { return !site.tail_offsets.empty(); };
     return part.sites.size() + static_cast<size_t>(std::ranges::count_if(part.sites, with_tails));
@@ -81,6 +98,9 @@ void PlanBuilder::emit_pair(PairPlan& pair) {
     auto end_slots = settle_part(pair.end);
     const auto first_end = next_probe_id();
     emit_part(pair.end, HitRole::pair_end, point.index, end_slots);
+    for (size_t i = first_end - TR_PROBE_FIRST_USER; i < plan_.probes.size(); ++i) {
+        plan_.probes[i].may_lack_begin = may_lack_begins(pair);
+    }
     if (ends_its_own_call(pair.end)) join_returns(first_begin, first_end);
     for (auto& part : pair.until) {
         const auto slots = settle_part(part);

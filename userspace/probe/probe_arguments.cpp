@@ -251,14 +251,17 @@ private:
         if (!text_.accept('=')) return text_.error_here("expected '=' and a name");
         text_.skip_spaces();
         ProbeToken name;
-        if (text_.is_at('"')) {
+        // In quotes it may be empty: in a name of a hit that is nothing, which ends a state.
+        const bool is_quoted = text_.is_at('"');
+        if (is_quoted) {
             TR_ASSIGN(name, text_.take_quoted());
         } else {
             name = text_.take_until(" \t,()\"");
         }
-        if (name.text.empty() || name.text.size() > kNameBytesMax) {
+        if ((name.text.empty() && !is_quoted) || name.text.size() > kNameBytesMax) {
             return text_.error_at(name,
-                                  fmt::format("expected a name of 1 to {} bytes", kNameBytesMax));
+                                  fmt::format("expected a name of 1 to {} bytes", kNameBytesMax),
+                                  "\"\" is no name, as where a state ends: map(0=\"\",1=busy)");
         }
         if (std::ranges::find(arg.names, bits, &model::ValueName::bits) != arg.names.end()) {
             return text_.error_at(word, "this value has a name already");

@@ -25,7 +25,9 @@ class ProbeFiles;
 enum class MissingSpec : uint8_t {
     refuse,  // an error
     wait,    // put among the plan's waiting ones if a file may yet bring it; else an error
-    ignore,  // put among the waiting ones; other faults become warnings (files that came late)
+    // Put among the waiting ones, without names like it; other faults become warnings. For files
+    // that nobody named: those that came late, and those of packs.
+    ignore,
 };
 
 struct CompileOptions {

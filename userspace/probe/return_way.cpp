@@ -40,7 +40,7 @@ bool has_name_in(const ElfFile& elf, std::string_view section, std::string_view 
     if (!bytes) return false;
     // With the NUL behind it: the end of a string in the table.
     const std::string wanted = fmt::format("{}{}", name, '\0');
-    return memmem(bytes->data(), bytes->size(), wanted.data(), wanted.size()) != nullptr;
+    return ::memmem(bytes->data(), bytes->size(), wanted.data(), wanted.size()) != nullptr;
 }
 
 // Whether code of the file throws, or handles what passes: not C that only cleans up when a thread

@@ -30,9 +30,7 @@
 namespace tracer {
 namespace {
 
-// As a hit with one string behind three slots.
-constexpr size_t kArmedSlots = 3;
-constexpr size_t kPathBytesMax = 1024;
+constexpr size_t kTextBytesMax = 1024;  // of a path or a name in records of ours
 constexpr size_t kWarningsMax = 50;
 constexpr size_t kPackedFilesMax = 1000;
 
@@ -44,33 +42,34 @@ bool names_its_files(const EventSpec& event) {
     return event.all(is_named);
 }
 
-std::vector<std::byte> armed_record(const NewMapping& cause,
-                                    const std::string& path,
-                                    uint64_t sites,
-                                    uint64_t delay_us,
-                                    uint64_t now_ns) {
-    const size_t fixed = sizeof(tr_record_header) + kArmedSlots * sizeof(uint64_t);
-    const size_t text_bytes = std::min(path.size(), kPathBytesMax);
+// A hit of a built-in probe whose first slot is a text, with the numbers behind it.
+std::vector<std::byte> own_hit(uint32_t probe_id,
+                               const NewMapping& cause,
+                               uint64_t now_ns,
+                               const std::string& text,
+                               std::span<const uint64_t> numbers) {
+    const size_t fixed = sizeof(tr_record_header) + (1 + numbers.size()) * sizeof(uint64_t);
+    const size_t text_bytes = std::min(text.size(), kTextBytesMax);
     std::vector<std::byte> bytes((fixed + text_bytes + 7) / 8 * 8);
     tr_record_header header{};
     header.size = static_cast<uint16_t>(bytes.size());
     header.kind = TR_KIND_hit;
-    header.probe_id = TR_PROBE_armed;
+    header.probe_id = probe_id;
     header.time_ns = now_ns;
     header.tgid = cause.pid;
     header.tid = cause.tid;
-    const tr_string_slot text{static_cast<uint16_t>(fixed), static_cast<uint16_t>(text_bytes),
-                              text_bytes < path.size() ? TR_STRING_CUT : 0};
+    const tr_string_slot slot{static_cast<uint16_t>(fixed), static_cast<uint16_t>(text_bytes),
+                              text_bytes < text.size() ? TR_STRING_CUT : 0};
     std::byte* out = bytes.data();
     const auto put = [&out](const void* from, size_t count) {
+        if (count == 0) return;  // of nothing there is no address either
         std::memcpy(out, from, count);
         out += count;
     };
     put(&header, sizeof(header));
-    put(&text, sizeof(text));
-    put(&sites, sizeof(sites));
-    put(&delay_us, sizeof(delay_us));
-    put(path.data(), text_bytes);
+    put(&slot, sizeof(slot));
+    put(numbers.data(), numbers.size_bytes());
+    put(text.data(), text_bytes);
     return bytes;
 }
 
@@ -95,6 +94,27 @@ ProbeDefinition armed_definition(model::PointIndex index) {
     definition.point = index;
     definition.slots = {model::ValueType::string, model::ValueType::u64, model::ValueType::u64};
     definition.spec = "tracer:probes armed (built in)";
+    return definition;
+}
+
+model::Point titled_point(model::PointIndex index) {
+    model::Point point;
+    point.index = index;
+    point.kind = model::PointKind::instant;
+    point.category = "tracer";
+    point.name = "process title";
+    point.arguments = {{"title", model::ValueType::string}};
+    return point;
+}
+
+ProbeDefinition titled_definition(model::PointIndex index) {
+    ProbeDefinition definition;
+    definition.probe_id = TR_PROBE_titled;
+    definition.role = HitRole::process_name;
+    definition.point = index;
+    definition.slots = {model::ValueType::string};
+    definition.name = {{.text = {}, .slot = 0}};
+    definition.spec = "tracer:process titles (built in)";
     return definition;
 }
 
@@ -194,6 +214,7 @@ void Discovery::look_at_process(uint32_t pid, uint64_t since_ns) {
     cause.time_ns = since_ns;
     for (LateFile& file : open_mapped_files(pid)) {
         if (stop_.load(std::memory_order_acquire)) return;
+        tell_titles(file, cause);
         take_file(std::move(file), cause);
     }
 }
@@ -311,7 +332,19 @@ void Discovery::tell(const LateFile& file,
     const uint64_t delay_ns = now_ns > cause.time_ns ? now_ns - cause.time_ns : 0;
     counts_.delay_max_ns = std::max(counts_.delay_max_ns, delay_ns);
     ++records_;
-    queue_.add({now_ns, armed_record(cause, file.file.shown_path, sites, delay_ns / 1000, now_ns)});
+    const std::array numbers{sites, delay_ns / 1000};
+    queue_.add({now_ns, own_hit(TR_PROBE_armed, cause, now_ns, file.file.shown_path, numbers)});
+}
+
+void Discovery::tell_titles(const LateFile& file, const NewMapping& cause) {
+    if (options_.packs == nullptr) return;
+    const PackSubject subject{
+        .file = file, .is_executable = is_program_of(cause.pid, file.stamp), .pids = {cause.pid}};
+    for (const ProcessTitle& title : options_.packs->titles(subject)) {
+        ++titles_;
+        const uint64_t now_ns = boottime_ns();
+        queue_.add({now_ns, own_hit(TR_PROBE_titled, cause, now_ns, title.name, {})});
+    }
 }
 
 void Discovery::note_matches(const AttachPlan& addition) {

@@ -43,6 +43,9 @@ struct DiscoveryOptions {
 // The point of the event "probes armed"; add it to the plan before a recording that discovers.
 [[nodiscard]] model::Point armed_point(model::PointIndex index);
 [[nodiscard]] ProbeDefinition armed_definition(model::PointIndex index);
+// The same for hits that name processes by their command lines; they show nothing.
+[[nodiscard]] model::Point titled_point(model::PointIndex index);
+[[nodiscard]] ProbeDefinition titled_definition(model::PointIndex index);
 
 // Arms probes in files that recorded processes begin to run during the recording, and has cgroups
 // recorded that are made during it, on a thread of its own. Each file is looked at once.
@@ -70,6 +73,8 @@ public:
     [[nodiscard]] const std::vector<PackedFile>& packed() const { return packed_; }
     // Events "probes armed" that were queued.
     [[nodiscard]] uint64_t records() const { return records_; }
+    // Names of processes that were queued.
+    [[nodiscard]] uint64_t titles() const { return titles_; }
 
 private:
     void run();
@@ -87,6 +92,8 @@ private:
     void add_packs(const LateFile& file, const NewMapping& cause, AttachPlan& addition);
     // False: none of it is.
     bool arm(const AttachPlan& addition, const LateFile& file, const NewMapping& cause);
+    // What processes that joined the recording are called by the packs of a file they run.
+    void tell_titles(const LateFile& file, const NewMapping& cause);
     void tell(const LateFile& file, const NewMapping& cause, uint64_t sites, uint64_t now_ns);
     [[nodiscard]] bool is_of_interest(uint32_t pid) const;
     void note_matches(const AttachPlan& addition);
@@ -113,6 +120,7 @@ private:
     std::vector<std::string> warnings_;
     std::vector<PackedFile> packed_;
     uint64_t records_ = 0;
+    uint64_t titles_ = 0;
 };
 
 }  // namespace tracer

@@ -175,7 +175,10 @@ RecordingResult Recording::stop(EndCause cause) {
     const bool is_empty = drain_.drain_to_empty([this] { return watch_.take_signal(); });
     merger_.finish(boottime_ns(), drain_.limit().handler());
     KernelCounters counters = recorder_.counters();
-    if (discovery_) count_own(counters, TR_PROBE_armed, discovery_->records());
+    if (discovery_) {
+        count_own(counters, TR_PROBE_armed, discovery_->records());
+        count_own(counters, TR_PROBE_titled, discovery_->titles());
+    }
     count_own(counters, TR_PROBE_ring, rings_.records());
     write_clocks(output_);
 

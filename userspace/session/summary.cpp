@@ -33,6 +33,8 @@ std::string builtin_name(uint32_t probe_id) {
             return "tasks of the whole machine (built in)";
         case TR_PROBE_armed:
             return "tracer:probes armed (built in)";
+        case TR_PROBE_titled:
+            return "tracer:process titles (built in)";
         case TR_PROBE_ring:
             return "events of programs' own rings (built in)";
         default:
@@ -200,6 +202,7 @@ Summary make_summary(const SummaryInputs& inputs) {
                              decoder.unknown_kinds;
     summary.spans = {.orphan_ends = decoder.spans_orphan_end,
                      .begun_before = decoder.spans_begun_before,
+                     .begin_kept_out = decoder.spans_begin_kept_out,
                      .unwound = decoder.spans_unwound,
                      .cut_by_loss = decoder.spans_cut_by_loss,
                      .closed_at_exit = decoder.spans_closed_at_exit,

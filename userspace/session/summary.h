@@ -81,7 +81,8 @@ struct Summary {
 
     struct Spans {
         uint64_t orphan_ends = 0;
-        uint64_t begun_before = 0;  // ends of spans begun before the recording: no repair
+        uint64_t begun_before = 0;    // ends of spans begun before the recording: no repair
+        uint64_t begin_kept_out = 0;  // ends of spans whose begins were kept out: no repair
         uint64_t unwound = 0;
         uint64_t cut_by_loss = 0;
         uint64_t closed_at_exit = 0;

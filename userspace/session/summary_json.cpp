@@ -90,6 +90,7 @@ Json durations_json(const Summary& summary) {
                         {"ends", std::move(ends)},
                         {"orphan_ends", span.orphan_ends},
                         {"begun_before", span.begun_before},
+                        {"begin_kept_out", span.begin_kept_out},
                         {"crossed", span.crossed},
                         {"key_missing", span.key_missing},
                         {"beyond_limit", span.beyond_limit}});
@@ -141,6 +142,7 @@ std::string summary_json(const Summary& summary) {
         {"spans",
          {{"orphan_ends", spans.orphan_ends},
           {"begun_before", spans.begun_before},
+          {"begin_kept_out", spans.begin_kept_out},
           {"unwound", spans.unwound},
           {"cut_by_loss", spans.cut_by_loss},
           {"closed_at_exit", spans.closed_at_exit},

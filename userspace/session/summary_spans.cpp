@@ -28,7 +28,7 @@ void add_row(const SpanTally& span, Lines out) {
                    human_duration(durations.percentile_ns(500)),
                    human_duration(durations.percentile_ns(900)),
                    human_duration(durations.percentile_ns(990)), human_duration(durations.max_ns()),
-                   span.name);
+                   span.title.empty() ? span.name : span.title);
 }
 
 // A line a power of two, from the shortest to the longest that there is.
@@ -63,7 +63,8 @@ void add_repairs(const SpanTally& span, Lines out) {
         add(words, span.ends[i]);
     }
     add("ends without a begin", span.orphan_ends);
-    add("begun before the recording or a fork", span.begun_before);
+    add("begun before the recording, the probes or a fork", span.begun_before);
+    add("ends whose begins were kept out", span.begin_kept_out);
     add("crossed", span.crossed);
     add("key unreadable", span.key_missing);
     add("beyond the limit", span.beyond_limit);

@@ -222,14 +222,16 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
                 {"more open keys than followed", spans.keys_beyond_limit},
                 {"without a line of their own", spans.lines_beyond_limit}},
                options.verbose, out);
-    add_counts("also",
-               {{"ends of spans begun before the recording or a fork", spans.begun_before},
-                {"strings cut", summary.strings_cut},
-                {"arguments unreadable", summary.arguments_missing},
-                {"wakeups of running threads left out", summary.wakeups_dropped},
-                {"written late", summary.late},
-                {"filtered", options.verbose ? summary.filtered : 0}},
-               false, out);
+    add_counts(
+        "also",
+        {{"ends of spans begun before the recording, the probes or a fork", spans.begun_before},
+         {"ends of spans whose begins were kept out", spans.begin_kept_out},
+         {"strings cut", summary.strings_cut},
+         {"arguments unreadable", summary.arguments_missing},
+         {"wakeups of running threads left out", summary.wakeups_dropped},
+         {"written late", summary.late},
+         {"filtered", options.verbose ? summary.filtered : 0}},
+        false, out);
     if (options.verbose) {
         for (const Summary::Ring& ring : summary.rings) {
             fmt::format_to(out, "ring {}: {} attempts = {} received + {} lost\n", ring.name,

@@ -81,6 +81,7 @@ enum tr_builtin_probe {
 	TR_PROBE_task = 3,
 	TR_PROBE_armed = 4, /* a hit made by userspace: probes armed in a file mapped late */
 	TR_PROBE_ring = 5,  /* events that programs write to rings they share */
+	TR_PROBE_titled = 6, /* a hit made by userspace: a process's name by its command line */
 	TR_PROBE_FIRST_USER = 16,
 };
 

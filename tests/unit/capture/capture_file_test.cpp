@@ -88,8 +88,13 @@ std::vector<ProbeDefinition> some_probes() {
          .cxx_type_slots = 1U << 1,
          .spec = "usdt:app:event",
          .sample_every = 100,
+         .may_lack_begin = true,
          .name = {{"event ", NamePiece::kText}, {"", 0}}},
-        {.probe_id = 17, .role = HitRole::span_begin, .point = model::PointIndex{1}, .spec = "x"},
+        {.probe_id = 17,
+         .role = HitRole::span_begin,
+         .point = model::PointIndex{1},
+         .place = 17,
+         .spec = "x"},
         {.probe_id = 18,
          .role = HitRole::span_end,
          .point = model::PointIndex{1},
@@ -193,6 +198,8 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         EXPECT_EQ(a.probes[i].cxx_type_slots, b.probes[i].cxx_type_slots);
         EXPECT_EQ(a.probes[i].spec, b.probes[i].spec);
         EXPECT_EQ(a.probes[i].sample_every, b.probes[i].sample_every);
+        EXPECT_EQ(a.probes[i].may_lack_begin, b.probes[i].may_lack_begin);
+        EXPECT_EQ(a.probes[i].place, b.probes[i].place);
         EXPECT_EQ(a.probes[i].name, b.probes[i].name);
         EXPECT_EQ(a.probes[i].line, b.probes[i].line);
     }

@@ -405,5 +405,32 @@ TEST_F(DecoderNames, TheNamesOfTheStartAreOfThoseAliveThen) {
     EXPECT_EQ(names(), "next/next");
 }
 
+// A number that ends a state is one whose name is empty: map(0="",1=busy).
+TEST_F(DecoderLine, ANumberWithAnEmptyNameEndsTheState) {
+    auto definitions = line_definitions();
+    const model::PointIndex index{static_cast<uint32_t>(definitions.points.size())};
+    definitions.points.push_back({.index = index,
+                                  .kind = model::PointKind::span,
+                                  .category = "app",
+                                  .name = "load",
+                                  .arguments = {{"n", ValueType::s64, {{0, ""}, {1, "busy"}}}}});
+    definitions.probes.push_back({.probe_id = 70,
+                                  .role = HitRole::state,
+                                  .point = index,
+                                  .slots = {ValueType::s64},
+                                  .spec = "test",
+                                  .name = {{{}, 0}},
+                                  .line = {{"load", NamePiece::kText}}});
+    start(std::move(definitions));
+    for (const uint64_t value : {1, 0, 0, 1}) {
+        feed(test::make_hit({.time_ns = 10 + value, .tgid = 7, .tid = 7}, 70, {value}));
+    }
+    const auto lines = writer_.take_lines();
+    ASSERT_EQ(lines.size(), 3U) << testing::PrintToString(lines);
+    EXPECT_THAT(lines[0], testing::HasSubstr("begin load=\"busy\""));
+    EXPECT_THAT(lines[1], testing::HasSubstr("end load"));
+    EXPECT_THAT(lines[2], testing::HasSubstr("begin load=\"busy\""));
+}
+
 }  // namespace
 }  // namespace tracer

@@ -139,6 +139,28 @@ TEST_F(DecoderPair, UntilEndsAllOfItsThreadAndWhatIsInside) {
     EXPECT_EQ(writer_.open_spans(), 0U);
 }
 
+// Of sampled begins most ends come alone; that is no fault, unless events were lost.
+TEST_F(DecoderPair, AnEndWhoseBeginWasKeptOutIsNoOrphan) {
+    auto definitions = pair_definitions();
+    for (ProbeDefinition& probe : definitions.probes) {
+        probe.may_lack_begin = probe.role == HitRole::pair_end;
+    }
+    start(std::move(definitions));
+    pair(10, kP);
+    pair(20, kP + kEnd);
+    pair(30, kP + kEnd);
+    keyed(40, kK, 1);
+    keyed(50, kK + kEnd, 1);
+    keyed(70, kK + kEnd, 2);
+    EXPECT_EQ(counters().spans_begin_kept_out, 2U);
+    EXPECT_EQ(tally("p").begin_kept_out, 1U);
+    EXPECT_EQ(counters().spans_orphan_end, 0U);
+    feed(test::make_gap(TR_KIND_gap_begin, 80, 1, 0, 20));
+    feed(test::make_gap(TR_KIND_gap_end, 90, 1, 5, 20));
+    pair(100, kP + kEnd);
+    EXPECT_EQ(counters().spans_orphan_end, 1U);
+}
+
 TEST_F(DecoderPair, AnEndBeforeAnyBeginOfItsThreadIsOfBeforeTheRecording) {
     pair(10, kP + kEnd);
     pair(11, kP + kEnd);

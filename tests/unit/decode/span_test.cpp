@@ -56,6 +56,52 @@ TEST_F(DecoderSpan, AnEntryAtTheSameDepthSaysThatTheEarlierOneWasLeft) {
                                              "20 begin f 7 [1]", "30 end f 7 returned [2]"));
 }
 
+// A user's probe and a pack's on one function: two begins at one stack pointer are no sign that the
+// first was left, but where that comes again.
+TEST_F(DecoderSpan, ProbesAtOnePlaceAreOfOneCall) {
+    auto definitions = standard_definitions();
+    for (ProbeDefinition& probe : definitions.probes) {
+        if (probe.role == HitRole::span_begin) probe.place = kBeginF;
+    }
+    start(std::move(definitions));
+    begin(10, kBeginF, 0x1000);
+    begin(11, kBeginG, 0x1000);
+    end(20, kEndG, 0x1000);
+    end(21, kEndF, 0x1000);
+    EXPECT_THAT(writer_.take_lines(),
+                ElementsAre("10 begin f 7 [1]", "11 begin g 7 [1]", "20 end g 7 returned [2]",
+                            "21 end f 7 returned [2]"));
+    begin(30, kBeginF, 0x1000);
+    begin(31, kBeginG, 0x1000);
+    begin(40, kBeginF, 0x1000);
+    begin(41, kBeginG, 0x1000);
+    EXPECT_THAT(writer_.take_lines(),
+                ElementsAre("30 begin f 7 [1]", "31 begin g 7 [1]", "40 end g 7 unwound []",
+                            "40 end f 7 unwound []", "40 begin f 7 [1]", "41 begin g 7 [1]"));
+}
+
+// Armed when the library was loaded, in the middle of what it does first.
+TEST_F(DecoderSpan, WhatComesLateMayHaveBegunBefore) {
+    feed(test::make_task({.time_ns = 1, .tgid = 7, .tid = 8}, TR_KIND_task_new, {.comm = "t"}));
+    const auto index =
+        model::PointIndex{static_cast<uint32_t>(standard_definitions().points.size())};
+    ProbeDefinition late{.probe_id = 90,
+                         .role = HitRole::span_end,
+                         .point = index,
+                         .slots = {model::ValueType::s64},
+                         .spec = "late"};
+    decoder_->add({{.index = index,
+                    .kind = model::PointKind::span,
+                    .category = "app",
+                    .name = "late",
+                    .end_arguments = {{"r", model::ValueType::s64}}}},
+                  {late});
+    feed(test::make_hit({.time_ns = 10, .tgid = 7, .tid = 8}, 90, {0x1008, 2}));
+    EXPECT_EQ(counters().spans_begun_before, 1U);
+    feed(test::make_hit({.time_ns = 10, .tgid = 7, .tid = 8}, kEndF, {0x1008, 2}));
+    EXPECT_EQ(counters().spans_orphan_end, 1U);
+}
+
 TEST_F(DecoderSpan, AReturnEndsTheFramesBelowIt) {
     begin(10, kBeginF, 0x1000);
     begin(20, kBeginG, 0x0f00);

@@ -404,10 +404,12 @@ TEST(PackFile, PointsIntoATextOfSeveralLines) {
 TEST(PackFile, TakesATextOfSeveralLinesForOne) {
     const auto pack = parse_pack(with(kHead, kMatch, kCost) +
                                      "[[probe]]\nname='p'\nstability='stable'\nabout='a'\n"
-                                     "probe = '''\nusdt:demo:one(a=arg0)\n~~ usdt:demo:two'''\n",
+                                     "probe = '''\nusdt:demo:one(a=arg0)  as \"two  \\\"  of\"\n"
+                                     "    ~~\tusdt:demo:two '''\n",
                                  "t");
     ASSERT_TRUE(pack) << pack.error().what;
-    EXPECT_EQ(pack->probes[0].events[0].text, "usdt:demo:one(a=arg0) ~~ usdt:demo:two");
+    EXPECT_EQ(pack->probes[0].events[0].text,
+              "usdt:demo:one(a=arg0) as \"two  \\\"  of\" ~~ usdt:demo:two");
 }
 
 TEST(PackFile, PointsAtATextThatIsWrittenWithEscapes) {

@@ -110,7 +110,10 @@ TEST_F(PackPlan, ArmsWhatTheFileHas) {
     EXPECT_EQ(plan_.probes[1].probe_id, uint32_t{TR_PROBE_FIRST_USER} + 1);
     EXPECT_EQ(plan_.points.size(), 2u);
     for (const AttachFile& part : plan_.files) {
-        for (const AttachSite& site : part.sites) EXPECT_TRUE(site.may_fail);
+        for (const AttachSite& site : part.sites) {
+            EXPECT_TRUE(site.may_fail);
+            EXPECT_TRUE(site.is_optional);
+        }
     }
     EXPECT_THAT(plan_.waiting, IsEmpty());
 }
@@ -191,6 +194,16 @@ inside = "leave+0x4"
         for (const AttachSite& site : part.sites) offsets.push_back(site.file_offset);
     }
     EXPECT_THAT(offsets, testing::UnorderedElementsAre(0x260u, 0x264u));
+}
+
+// What is in quotes is no path, whatever is escaped there.
+TEST_F(PackPlan, PutsThePathOnlyOutsideOfQuotes) {
+    const std::string path = elf("app", app());
+    const auto found = rows(std::string(kHead) + std::string(kMatch) +
+                                probe("collect", R"('u:@:collect as "a \" :@: \" b"')"),
+                            path);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].spec, "u:" + path + R"(:collect as "a \" :@: \" b")");
 }
 
 TEST_F(PackPlan, TakesTheFirstTextThatTheFileHas) {
@@ -349,6 +362,30 @@ TEST_F(PackPlan, NamesProcessesByTheirCommandLine) {
                                std::string(kMatch) + probe("start", "'usdt:app:start'"),
                            elf("app", app())));
     EXPECT_THAT(added_.titles, ElementsAre(ProcessTitle{7, "worker 7"}));
+}
+
+// Of a file that was added before and a process that comes to it; that of another file is not named
+// though its command line fits.
+TEST_F(PackPlan, NamesProcessesThatComeToAKnownFile) {
+    const std::string proc = folder_.path() + "/proc";
+    ASSERT_EQ(mkdir(proc.c_str(), 0700), 0);
+    ASSERT_EQ(mkdir((proc + "/7").c_str(), 0700), 0);
+    std::ofstream(proc + "/7/cmdline") << "app: worker 7   ";
+    options_.proc_root = proc;
+    const auto named = planner(std::string(kHead) + "process_title = \"app: *\"\n" +
+                               std::string(kMatch) + probe("start", "'usdt:app:start'"));
+    EXPECT_TRUE(named.has_titles());
+    const auto its = open_file_by_path(elf("app", app()));
+    const auto other = open_file_by_path(
+        elf("other", ElfBuilder().note("no", "start", "4@%edi", ElfBuilder::kText + 4)));
+    ASSERT_TRUE(its && other);
+    EXPECT_THAT(named.titles(PackSubject{.file = *its, .pids = {7}}),
+                ElementsAre(ProcessTitle{7, "worker 7"}));
+    EXPECT_THAT(named.titles(PackSubject{.file = *other, .pids = {7}}), IsEmpty());
+    EXPECT_THAT(named.titles(PackSubject{.file = *its, .pids = {8}}), IsEmpty());
+    EXPECT_FALSE(
+        planner(std::string(kHead) + std::string(kMatch) + probe("start", "'usdt:app:start'"))
+            .has_titles());
 }
 
 Pack titled(std::string pattern) {

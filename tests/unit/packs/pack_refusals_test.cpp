@@ -45,8 +45,10 @@ protected:
         }
     }
 
-    const PackedProbe& after(const std::vector<uint32_t>& refused) {
-        note_refused_places(files_, plan_, refused);
+    const PackedProbe& after(const std::vector<uint32_t>& refused, const std::string& reason = {}) {
+        std::vector<RefusedPlace> places;
+        for (const uint32_t id : refused) places.push_back({id, reason});
+        note_refused_places(files_, plan_, places);
         return files_[0].probes[0];
     }
 
@@ -78,6 +80,17 @@ TEST_F(PackRefusals, OneOfSeveralPlacesIsANote) {
     EXPECT_EQ(probe.status, PackedStatus::armed);
     EXPECT_EQ(probe.sites, 2u);
     EXPECT_THAT(probe.reason, HasSubstr("2 of its 4 places left out"));
+}
+
+// A file that is gone, or a place that another tool holds, is no matter of instructions.
+TEST_F(PackRefusals, SaysWhatElseWasAtFault) {
+    EXPECT_EQ(after({16, 16, 17, 18}, "the file is gone").reason, "the file is gone");
+    EXPECT_EQ(files_[0].probes[0].status, PackedStatus::refused);
+    EXPECT_EQ(files_[0].probes[0].sites, 0u);
+}
+
+TEST_F(PackRefusals, SaysWhatElseWasAtFaultOfOnePlace) {
+    EXPECT_EQ(after({16}, "held by another").reason, "1 of its 4 places left out, held by another");
 }
 
 TEST_F(PackRefusals, AnInstantIsRefusedWithItsOnlyPlace) {

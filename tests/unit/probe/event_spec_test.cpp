@@ -226,6 +226,21 @@ TEST_F(PairCompiled, TiesAReturnToTheEntryOfItsOwnCallOnly) {
     EXPECT_EQ(return_of(other).begin_id, 0U);
 }
 
+// Of sampled begins, and of those with a condition that their ends do not have, ends come alone.
+TEST_F(PairCompiled, KnowsWhereEndsMayLackTheirBegins) {
+    const auto may_lack = [&](const std::string& text) {
+        const auto plan = compile({text});
+        const auto end = std::ranges::find(plan.probes, HitRole::pair_end, &ProbeDefinition::role);
+        EXPECT_NE(end, plan.probes.end());
+        return end != plan.probes.end() && end->may_lack_begin;
+    };
+    EXPECT_FALSE(may_lack("usdt:app:req__begin ~~ usdt:app:req__end"));
+    EXPECT_TRUE(may_lack("usdt:app:req__begin sample 1/10 ~~ usdt:app:req__end"));
+    EXPECT_TRUE(may_lack("usdt:app:req__begin rate 10/s ~~ usdt:app:req__end"));
+    EXPECT_TRUE(may_lack("usdt:app:req__begin if pid == 7 ~~ usdt:app:req__end"));
+    EXPECT_FALSE(may_lack("usdt:app:req__begin if pid == 7 ~~ usdt:app:req__end if pid == 7"));
+}
+
 TEST_F(PairCompiled, IsOnePointWithTheArgumentsOfBothEnds) {
     const auto plan = compile({"usdt:app:req__begin(url=arg1, n=arg2) ~~ usdt:app:req__end"});
     ASSERT_EQ(plan.points.size(), 1U);

@@ -68,6 +68,27 @@ TEST(PlacePieces, KeepsPiecesWithinTheirLimit) {
     EXPECT_EQ(kernel.attached.size(), 99u);
 }
 
+// A semaphore that another tool does not raise is at fault in one place, the file's rights in all:
+// halving would ask for each of them, 15 ms a link.
+TEST(PlacePieces, LooksForThePlaceOnlyWhereOneCanBeAtFault) {
+    for (const auto& [error, links] : {std::pair{EINVAL, 4u}, std::pair{EPERM, 1u}}) {
+        size_t asked = 0;
+        std::vector<size_t> left_out;
+        const auto attach = [&, sys_errno = error](PlaceRange piece) -> Status {
+            if (piece.first > 0) return {};
+            ++asked;
+            return fail_errno(ErrorCode::bad_input, sys_errno, "attach");
+        };
+        const auto leave_out = [&](size_t place, const Error&) -> Status {
+            left_out.push_back(place);
+            return {};
+        };
+        ASSERT_TRUE(attach_in_pieces(8, 8, attach, leave_out));
+        EXPECT_EQ(asked, links);
+        EXPECT_EQ(left_out.size(), error == EINVAL ? 1u : 8u);
+    }
+}
+
 TEST(PlacePieces, EndsAtErrorsOfAnotherKindAndWhenToldTo) {
     size_t asked = 0;
     const auto broken = [&asked](PlaceRange) -> Status {

@@ -101,6 +101,9 @@ TEST(ProbeArguments, NamesValuesInTheirOrder) {
     EXPECT_THAT(arg.names, ElementsAre(model::ValueName{0, "read"}, model::ValueName{1, "write"},
                                        model::ValueName{16, "x.y"},
                                        model::ValueName{~uint64_t{0}, "not \"open\""}));
+    // In quotes a name may be empty: of a state none.
+    EXPECT_THAT(parse("arg1/map(0=\"\",1=busy)").names,
+                ElementsAre(model::ValueName{0, ""}, model::ValueName{1, "busy"}));
     EXPECT_TRUE(parse("arg1/x").is_hex);
     EXPECT_EQ(parse("arg1/x").type, ArgType::automatic);
 }

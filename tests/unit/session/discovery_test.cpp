@@ -7,12 +7,14 @@
 #include "capture/merger.h"
 #include "session/clock.h"
 #include "session/drain_thread.h"
+#include "tracer/base/byte_cursor.h"
 #include "unit/session/fake_output.h"
 #include "unit/session/fake_recorder.h"
 #include "unit/session/wait_until.h"
 #include "unit/symbol/elf_builder.h"
 
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -22,6 +24,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -268,27 +271,33 @@ TEST_F(DiscoveryTest, AVanishedFileIsTriedAgainWithTheNextProcess) {
 class PackedDiscovery : public DiscoveryTest {
 protected:
     PackedDiscovery() {
+        use_pack("", "provider = \"app\"", {});
+        options_.events.clear();
+    }
+
+    // Lines of the pack's head, and its rule.
+    void use_pack(const std::string& head, const std::string& match, PackPlannerOptions options) {
         const std::string pack = folder_.path() + "/app.toml";
-        std::ofstream(pack) << R"([pack]
+        std::ofstream(pack) << fmt::format(R"([pack]
 name = "app"
 runtime = "The app"
 version = 1
 about = "what it does"
+{}
 [[match]]
-provider = "app"
+{}
 [[probe]]
 name = "start"
 about = "one start"
 stability = "stable"
 probe = 'usdt:app:start(n=arg0:s32)'
-)";
+)",
+                                           head, match);
         auto catalog = PackCatalog::load({.files = {pack}, .folder = {}});
-        EXPECT_TRUE(catalog) << catalog.error().what;
-        PackPlannerOptions options;
+        ASSERT_TRUE(catalog) << catalog.error().what;
         options.request.names = {"app"};
-        planner_.emplace(*PackPlanner::make(std::move(*catalog), options));
+        planner_.emplace(*PackPlanner::make(std::move(*catalog), std::move(options)));
         options_.packs = &*planner_;
-        options_.events.clear();
     }
 
     std::optional<PackPlanner> planner_;
@@ -353,7 +362,7 @@ TEST_F(PackedDiscovery, WhatCannotBeAttachedIsARow) {
 // The kernel has the last word on a place, and the row says what it was.
 TEST_F(PackedDiscovery, APlaceThatTheKernelRefusesIsNotArmed) {
     recorder_.on_attach_late = [&](const AttachPlan& plan) {
-        if (plan.first_probe_id == 17) recorder_.refused_ids.push_back(17);
+        if (plan.first_probe_id == 17) recorder_.refused_places.push_back({17, {}});
     };
     const auto discovery = start();
     watch_.tell(mapping("app"));
@@ -365,6 +374,39 @@ TEST_F(PackedDiscovery, APlaceThatTheKernelRefusesIsNotArmed) {
     EXPECT_EQ(discovery->packed()[1].probes.at(0).status, PackedStatus::refused);
     EXPECT_EQ(discovery->packed()[1].probes.at(0).sites, 0u);
     EXPECT_THAT(discovery->packed()[1].probes.at(0).reason, HasSubstr("the kernel"));
+}
+
+// It may have run its files for long, and joins by a new name or in another cgroup; they are known
+// by then from others that run them.
+TEST_F(PackedDiscovery, AProcessThatJoinsIsNamedByItsCommandLine) {
+    const std::string proc = folder_.path() + "/proc";
+    const std::string own = proc + "/" + std::to_string(own_pid());
+    ASSERT_TRUE(std::filesystem::create_directories(own));
+    std::ofstream(own + "/cmdline") << "app: worker 7   ";
+    PackPlannerOptions options;
+    options.proc_root = proc;
+    use_pack("process_title = \"app: *\"", "soname = \"libc.so.6\"", std::move(options));
+    recorder_.news.selected = {own_pid()};
+    for (const LateFile& file : open_mapped_files(own_pid())) options_.packed.add(file.stamp);
+    const auto discovery = start();
+    std::vector<OwnRecord> records;
+    EXPECT_TRUE(test::wait_until([&] {
+        for (OwnRecord& record : queue_.take().records) records.push_back(std::move(record));
+        return !records.empty();
+    }));
+    discovery->stop();
+    EXPECT_EQ(discovery->titles(), 1u);
+    ASSERT_EQ(records.size(), 1u);
+    const std::span<const std::byte> bytes = records[0].bytes;
+    tr_record_header header{};
+    ASSERT_TRUE(ByteCursor(bytes).read(header));
+    EXPECT_EQ(header.probe_id, TR_PROBE_titled);
+    EXPECT_EQ(header.tgid, own_pid());
+    tr_string_slot name{};
+    ASSERT_TRUE(ByteCursor(bytes.subspan(sizeof(header))).read(name));
+    std::string text;
+    for (const std::byte it : bytes.subspan(name.offset, name.bytes)) text += static_cast<char>(it);
+    EXPECT_EQ(text, "worker 7");
 }
 
 // The drain thread writes our records by their time, behind what is older in the rings.

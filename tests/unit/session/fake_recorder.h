@@ -117,7 +117,7 @@ public:
         return result;
     }
     const std::vector<std::string>& warnings() const override { return warnings_; }
-    const std::vector<uint32_t>& refused() const override { return refused_ids; }
+    const std::vector<RefusedPlace>& refused() const override { return refused_places; }
 
     std::vector<std::string> calls() const {
         const std::scoped_lock lock(mutex_);
@@ -135,8 +135,8 @@ public:
     Status attach_late_result;
     std::set<uint32_t> recorded_pids;  // set before the recording begins
     std::function<void(const AttachPlan&)> on_attach_late;
-    std::vector<uint32_t> refused_ids;  // grown by on_attach and on_attach_late alone
-    KernelNews news;                    // given at the next look; set before the recording begins
+    std::vector<RefusedPlace> refused_places;  // grown by on_attach and on_attach_late alone
+    KernelNews news;  // given at the next look; set before the recording begins
     std::function<void()> on_attach;
     std::function<void()> on_detach;
 

@@ -371,7 +371,10 @@ TEST(Summary, TellsHowLongSpansTook) {
     const std::string all = summary_text(summary, {.verbose = true});
     EXPECT_THAT(all, testing::HasSubstr("524 us |####################"));
     EXPECT_THAT(all, testing::HasSubstr("key reused 3, ends without a begin 2, begun before the "
-                                        "recording or a fork 4"));
+                                        "recording, the probes or a fork 4"));
+    // `as` without values says what all are called.
+    summary.durations[0].title = "request";
+    EXPECT_THAT(summary_text(summary, {}), testing::HasSubstr("1 ms  request\n"));
 }
 
 TEST(Summary, HasDurationsInItsJson) {
