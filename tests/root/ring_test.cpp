@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that write events to rings of their own, recorded beside the kernel's view: OCaml of a
-// newer Debian release (scripts/oracle), which lives in a root of its own too.
+// Programs that write events to rings of their own, recorded beside the kernel's view.
+#include "root/ocaml_program.h"
 #include "root/recording.h"
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <sys/wait.h>
-
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tracer::test {
 namespace {
-
-constexpr Milliseconds kLimit{60'000};
 
 // Collects, says how often it did, and waits to be told to go on. What it writes fits its ring: one
 // that is found late misses nothing.
@@ -40,59 +33,19 @@ let () =
   ignore (input_line stdin)
 )";
 
-class OcamlRing : public testing::TestWithParam<const char*> {
+class OcamlRing : public OcamlProgram {
 protected:
-    void SetUp() override {
-        TR_REQUIRE_ROOT();
-        TR_REQUIRE_FILE(tracer_binary());
-        auto made = TempFolder::make();
-        ASSERT_TRUE(made) << made.error().what;
-        folder_.emplace(std::move(*made));
-        ASSERT_TRUE(write_file(folder_->file("app.ml"), kOcamlProgram));
-        const std::string compile = command("ocamlopt /mnt/app.ml -o /mnt/app");
-        const int status = std::system((compile + " >" + folder_->file("said") + " 2>&1").c_str());
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-            GTEST_SKIP() << "Debian " << GetParam() << " cannot be laid: no archive";
-        }
-        ASSERT_EQ(status, 0) << read_file(folder_->file("said")).value_or("");
-    }
-
-    // For a shell, which becomes the program.
-    [[nodiscard]] std::string command(const std::string& what) const {
-        return fmt::format("cd {} && exec {} {} {}", folder_->path().string(), TRACER_ORACLE,
-                           GetParam(), what);
-    }
-    [[nodiscard]] std::string program() const {
-        return command("env OCAML_RUNTIME_EVENTS_START=1 OCAML_RUNTIME_EVENTS_DIR=/tmp /mnt/app");
-    }
-
-    std::optional<TempFolder> folder_;
+    void SetUp() override { compile(kOcamlProgram); }
 };
-
-struct Collections {
-    uint64_t before = 0;
-    uint64_t after = 0;
-};
-
-// After "go": what it says then.
-Result<Collections> collect(ChildProcess& process) {
-    TR_TRY(process.send_line("go"));
-    TR_ASSIGN(const std::string line, process.read_line(kLimit));
-    Collections collections;
-    if (std::sscanf(line.c_str(), "%lu %lu", &collections.before, &collections.after) != 2) {
-        return fail(ErrorCode::bad_input, "said " + line);
-    }
-    return collections;
-}
 
 uint64_t minors_of(const Recorded& recorded) {
     return count_by_name(recorded.file, "gc", FxtEventType::duration_begin)["minor"];
 }
 
 TEST_P(OcamlRing, OfARunningProgramSaysWhatItsRuntimeCounts) {
-    auto target = ChildProcess::start({"/bin/sh", "-c", program()});
+    auto target = ChildProcess::start({"/bin/sh", "-c", program(Ring::on)});
     ASSERT_TRUE(target) << target.error().what;
-    ASSERT_EQ(target->read_line(kLimit).value_or(""), "ready");
+    ASSERT_EQ(target->read_line(kOcamlLimit).value_or(""), "ready");
     auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
     ASSERT_TRUE(recorder) << recorder.error().what;
     const auto collections = collect(*target);
@@ -107,14 +60,16 @@ TEST_P(OcamlRing, OfARunningProgramSaysWhatItsRuntimeCounts) {
     EXPECT_EQ(rings[0].at("pid"), target->pid());
     EXPECT_EQ(rings[0].at("runtime"),
               GetParam() == std::string("trixie") ? "OCaml 5.3" : "OCaml 5.4 to 5.5");
+    // The pack says nothing besides: its probes are functions of the program.
+    EXPECT_TRUE(count_by_name(recorded->file, "app", FxtEventType::duration_begin).empty());
     // Switches of the same process, on the same clock.
     EXPECT_FALSE(recorded->file.switches.empty());
 }
 
 TEST_P(OcamlRing, FromTheFirstInstructionIsWholeAlsoThroughACapture) {
-    auto recorder = Recorder::start_capture({"--", "/bin/sh", "-c", program()});
+    auto recorder = Recorder::start_capture({"--", "/bin/sh", "-c", program(Ring::on)});
     ASSERT_TRUE(recorder) << recorder.error().what;
-    ASSERT_EQ(recorder->process().read_line(kLimit).value_or(""), "ready");
+    ASSERT_EQ(recorder->process().read_line(kOcamlLimit).value_or(""), "ready");
     const auto collections = collect(recorder->process());
     ASSERT_TRUE(collections) << collections.error().what;
     ASSERT_TRUE(recorder->process().send_line("end"));
@@ -136,11 +91,11 @@ TEST(RingRecorded, OurLibrarysEventsAreAllThere) {
     TR_REQUIRE_FILE(tracer_binary());
     auto target = ChildProcess::start({target_path("ring_writer"), "--pause", "1000"});
     ASSERT_TRUE(target) << target.error().what;
-    ASSERT_TRUE(target->read_json(kLimit));
+    ASSERT_TRUE(target->read_json(kOcamlLimit));
     auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
     ASSERT_TRUE(recorder) << recorder.error().what;
     ASSERT_TRUE(target->send_line("go"));
-    const auto counts = target->read_json(kLimit);
+    const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
     ASSERT_TRUE(recorded) << recorded.error().what;
@@ -160,11 +115,11 @@ TEST(RingRecorded, WhatIsOverwrittenIsCountedExactly) {
     auto target =
         ChildProcess::start({target_path("ring_writer"), "--log2", "6", "--spans", "100000"});
     ASSERT_TRUE(target) << target.error().what;
-    ASSERT_TRUE(target->read_json(kLimit));
+    ASSERT_TRUE(target->read_json(kOcamlLimit));
     auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
     ASSERT_TRUE(recorder) << recorder.error().what;
     ASSERT_TRUE(target->send_line("go"));
-    const auto counts = target->read_json(kLimit);
+    const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
     ASSERT_TRUE(recorded) << recorded.error().what;

@@ -179,6 +179,8 @@ Json probe_to_json(const ProbeDefinition& probe) {
     if (probe.place != 0) json["place"] = probe.place;
     if (probe.may_lack_begin) json["may_lack_begin"] = 1;
     if (!probe.line.empty()) json["line"] = name_to_json(probe.line);
+    if (probe.is_line_of_process) json["line_of_process"] = true;
+    if (probe.yields_to_ring) json["yields_to_ring"] = true;
     return json;
 }
 
@@ -380,6 +382,12 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     }
     TR_ASSIGN(probe.name, read_name(json, "name", probe.slots.size()));
     TR_ASSIGN(probe.line, read_name(json, "line", probe.slots.size()));
+    if (json.contains("line_of_process")) {
+        TR_ASSIGN(probe.is_line_of_process, read_bool(json, "line_of_process"));
+    }
+    if (json.contains("yields_to_ring")) {
+        TR_ASSIGN(probe.yields_to_ring, read_bool(json, "yields_to_ring"));
+    }
     return probe;
 }
 
@@ -534,6 +542,9 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
     }
     const bool is_state = probe.role == HitRole::state;
     if (is_state && probe.line.empty()) return malformed("line", "there, of a state");
+    if (probe.is_line_of_process && probe.line.empty()) {
+        return malformed("line_of_process", "of a line");
+    }
     // A state is ended by the next, which says nothing of it.
     if (is_state && point.end_values != 0) return malformed("role", "one without end_arguments");
     const size_t count = slots_of(probe, point.values, point.end_values);

@@ -111,6 +111,9 @@ struct ProbeDefinition {
     // Of instants, begins and states (which have one): the line beside the thread on which the
     // event is shown, one for each name. Empty: the thread's own track.
     std::vector<NamePiece> line;
+    // The line is one of the process. A pair_end has it too, made of its own shown values.
+    bool is_line_of_process = false;
+    bool yields_to_ring = false;  // left out in processes whose ring of events is read
 };
 
 // What a process, or one of its threads, that was alive at the start is called, until it runs

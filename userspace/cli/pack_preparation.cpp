@@ -23,6 +23,7 @@ Result<std::optional<PackPlanner>> make_pack_planner(const RecordCommand& comman
     PackPlannerOptions options;
     options.request = command.packs.request;
     options.allow_nop5 = command.fast_sites;
+    options.reads_rings = command.rings;
     options.debug_files.use_debuginfod = command.debuginfod;
     auto planner = PackPlanner::make(std::move(catalog), std::move(options));
     if (!planner) return tl::unexpected(std::move(planner).error().within("--packs"));

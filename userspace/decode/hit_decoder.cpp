@@ -104,6 +104,8 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         return;
     }
     Task& task = tasks_.find_or_add(header.tgid, header.tid);
+    // What was begun before the ring was there still ends.
+    if (is_told_by_ring(probe, task) && probe.role != HitRole::pair_end) return;
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
     const std::string_view name = name_of(probe, header.probe_id, values);
@@ -164,10 +166,12 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
     const bool is_begin = probe.role == HitRole::pair_begin;
     if (probe.key == PairKey::frame) {
         const uint64_t frame_key = values_[0].bits;
-        Task& track = is_begin ? track_of(probe, probe_id, task, values)
-                               : holder_of(probe, task, [&](const Task& it) {
-                                     return SpanStacks::begin_of_frame(it, probe.point, frame_key);
-                                 });
+        const auto begin_of = [&](const Task& it) {
+            return SpanStacks::begin_of_frame(it, probe.point, frame_key);
+        };
+        Task& track = is_begin || probe.is_line_of_process ? track_of(probe, probe_id, task, values)
+                                                           : holder_of(probe, task, begin_of);
+        if (is_told_by_ring(probe, task) && !begin_of(track)) return;
         on_frame_hit(probe, track, frame_key, when, values, name);
         return;
     }
@@ -184,9 +188,12 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
             keyed_.end(task, place, values_[0], when, values);
             return;
         }
-        Task& track = holder_of(probe, task, [&](const Task& it) {
+        const auto begin_of = [&](const Task& it) {
             return SpanStacks::begin_of_pair(it, probe.point);
-        });
+        };
+        Task& track = probe.is_line_of_process ? track_of(probe, probe_id, task, values)
+                                               : holder_of(probe, task, begin_of);
+        if (is_told_by_ring(probe, task) && !begin_of(track)) return;
         spans_.end_pair(track, probe.point, when, values);
     } else if (has_key) {
         keyed_.until(task, place, values_[0], when);
@@ -269,7 +276,8 @@ Task& RecordDecoder::track_of(const Probe& probe,
         return task;
     const std::string_view name = line_of(probe, probe_id, values);
     if (name.empty()) return task;
-    Task* const line = tasks_.line(task, LineKind::events, name);
+    Task* const line = probe.is_line_of_process ? tasks_.process_line(*task.process, name)
+                                                : tasks_.line(task, LineKind::events, name);
     if (line != nullptr) return *line;
     ++counters_.lines_beyond_limit;
     return task;
@@ -287,8 +295,9 @@ std::string_view RecordDecoder::name_of(const Probe& probe,
 std::string_view RecordDecoder::line_of(const Probe& probe,
                                         uint32_t probe_id,
                                         std::span<const model::Value> values) {
-    render_name(lines_[probe_id], points_[static_cast<size_t>(probe.point)].arguments, values,
-                line_);
+    const model::Point& point = points_[static_cast<size_t>(probe.point)];
+    const bool is_end = probe.role == HitRole::pair_end;
+    render_name(lines_[probe_id], is_end ? point.end_arguments : point.arguments, values, line_);
     return line_;
 }
 

@@ -97,14 +97,16 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.has_name = !definition.name.empty() && definition.role != HitRole::span_end;
         if (probe.has_name) names_[definition.probe_id] = definition.name;
         probe.has_line = !definition.line.empty();
+        probe.is_line_of_process = definition.is_line_of_process;
+        probe.yields_to_ring = definition.yields_to_ring;
         if (probe.has_line) {
             lines_[definition.probe_id] = definition.line;
             is_on_line_.resize(points_.size());
             is_on_line_[point] = true;
         }
         probe.is_plain = probe.has_integers_only && !probe.has_name && !probe.has_line &&
-                         definition.role == HitRole::instant && !probe.is_counter &&
-                         are_slots_of(points_[point].arguments, definition);
+                         !probe.yields_to_ring && definition.role == HitRole::instant &&
+                         !probe.is_counter && are_slots_of(points_[point].arguments, definition);
         std::copy(definition.slots.begin(), definition.slots.end(),
                   probe.types.begin() + static_cast<long>(first_slot));
         ledger_.add(definition, index);
@@ -120,11 +122,16 @@ model::PointIndex RecordDecoder::add_point(model::Point point, bool comes_late) 
 }
 
 // With their process. Their indexes are never given to others.
-void RecordDecoder::close_fibers(Process& process, uint64_t time_ns) {
+void RecordDecoder::close_tracks(Process& process, uint64_t time_ns) {
     for (auto& [id, fiber] : process.fibers) {
         close_thread(*fiber, time_ns, model::SpanEndCause::thread_exit);
     }
     process.fibers.clear();
+    for (auto& [name, line] : process.lines) {
+        spans_.close(*line, time_ns, model::SpanEndCause::thread_exit);
+    }
+    process.lines.clear();
+    close_rings(process, time_ns);
 }
 
 void RecordDecoder::close_thread(Task& task, uint64_t time_ns, model::SpanEndCause cause) {
@@ -202,7 +209,7 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
     if (header.tid == 0) return;
     // The frames of the old program are gone, and so are all threads but this one.
     Task& before = tasks_.find_or_add(header.tgid, header.tid);
-    close_fibers(*before.process, header.time_ns);
+    close_tracks(*before.process, header.time_ns);
     for (Task* thread : before.process->threads) {
         const bool goes_on = thread == &before;
         close_thread(*thread, header.time_ns,
@@ -210,7 +217,6 @@ void RecordDecoder::on_task_exec(const tr_record_header& header, Bytes bytes) {
         if (!goes_on) schedule_.forget(*thread);
     }
     keyed_.close_process(*before.process, header.time_ns, model::SpanEndCause::unwound);
-    close_rings(*before.process, header.time_ns);
     Task& task = tasks_.on_exec(record);
     if (!task.is_wanted) return;
     const auto* const end = std::find(std::begin(record.path), std::end(record.path), '\0');
@@ -228,8 +234,7 @@ void RecordDecoder::on_task_exit(const tr_record_header& header, Bytes bytes) {
     Task& task = tasks_.on_exit(record);
     close_thread(task, header.time_ns, model::SpanEndCause::thread_exit);
     if ((record.task_flags & TR_TASK_GROUP_DEAD) != 0) {
-        close_fibers(*task.process, header.time_ns);
-        close_rings(*task.process, header.time_ns);
+        close_tracks(*task.process, header.time_ns);
         keyed_.close_process(*task.process, header.time_ns, model::SpanEndCause::process_exit);
     }
     if (!task.is_wanted) return;
@@ -332,8 +337,7 @@ uint64_t RecordDecoder::hits(uint32_t probe_id) const {
 void RecordDecoder::on_forget(Task& task) {
     close_thread(task, last_ns_, model::SpanEndCause::thread_exit);
     if (task.process->threads.size() == 1) {
-        close_fibers(*task.process, last_ns_);
-        close_rings(*task.process, last_ns_);
+        close_tracks(*task.process, last_ns_);
     }
     schedule_.forget(task);
     // The last thread of a process whose end was not seen. A thread other than the leader may just

@@ -65,10 +65,12 @@ private:
         bool is_plain = false;
         bool has_integers_only = false;  // or pointers: slots that are values as they lie
         bool has_name = false;           // of its own for each hit: in names_
-        bool has_line = false;           // beside the thread: in lines_
-        uint16_t bytes_min = 0;          // of a record with all slots
-        uint8_t slot_count = 0;          // the hidden ones included
-        uint8_t first_value = 0;         // of those that are shown
+        bool has_line = false;           // of its own: in lines_
+        bool is_line_of_process = false;
+        bool yields_to_ring = false;
+        uint16_t bytes_min = 0;   // of a record with all slots
+        uint8_t slot_count = 0;   // the hidden ones included
+        uint8_t first_value = 0;  // of those that are shown
         PairKey key = PairKey::none;
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot
@@ -124,7 +126,7 @@ private:
                             Task& track,
                             const tr_ring_event& record,
                             std::string_view text);
-    void close_rings(const Process& process, uint64_t time_ns);
+    void close_rings(Process& process, uint64_t time_ns);
     // Of the output and the ledger; the definitions' own indices are counted without those of
     // rings.
     model::PointIndex add_point(model::Point point, bool comes_late = false);
@@ -154,11 +156,15 @@ private:
     [[nodiscard]] std::string_view line_of(const Probe& probe,
                                            uint32_t probe_id,
                                            std::span<const model::Value> values);
-    // What an event of the thread or fiber is shown on: it, or a line beside it.
+    // What an event of the thread or fiber is shown on: it, or a line beside it, or of its process.
     [[nodiscard]] Task& track_of(const Probe& probe,
                                  uint32_t probe_id,
                                  Task& task,
                                  std::span<const model::Value> values);
+    // The process writes such events to a ring, which is read.
+    [[nodiscard]] static bool is_told_by_ring(const Probe& probe, const Task& task) {
+        return probe.yields_to_ring && task.process->has_ring;
+    }
     // Where the span is that an end would close: `begin_of` tells when it began on a track.
     template <typename Function>
     [[nodiscard]] Task& holder_of(const Probe& probe, Task& task, Function begin_of);
@@ -186,7 +192,7 @@ private:
                       const tr_record_header& header,
                       Process& process,
                       std::string_view name);
-    void close_fibers(Process& process, uint64_t time_ns);
+    void close_tracks(Process& process, uint64_t time_ns);
 
     void on_forget(Task& task) override;
     void on_hole(uint64_t begin_ns) override;

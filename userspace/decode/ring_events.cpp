@@ -65,6 +65,7 @@ void RecordDecoder::on_ring_track(const tr_record_header& header, Bytes bytes) {
     auto& track = ring_tracks_[track_key(record.producer, record.ring)];
     if (track) spans_.close(*track, header.time_ns, model::SpanEndCause::thread_exit);
     Process& process = *tasks_.find_or_add(header.tgid, header.tgid).process;
+    process.has_ring = true;
     track = tasks_.ring_track(process, text_of(record.name));
     if (!track) ring_tracks_.erase(track_key(record.producer, record.ring));
 }
@@ -152,7 +153,8 @@ void RecordDecoder::on_ring_lost(const tr_record_header& header, Bytes bytes) {
 }
 
 // The program that wrote them is gone.
-void RecordDecoder::close_rings(const Process& process, uint64_t time_ns) {
+void RecordDecoder::close_rings(Process& process, uint64_t time_ns) {
+    process.has_ring = false;
     std::erase_if(ring_tracks_, [&](const auto& entry) {
         if (entry.second->process != &process) return false;
         spans_.close(*entry.second, time_ns, model::SpanEndCause::thread_exit);

@@ -134,6 +134,17 @@ Task* TaskTable::line(Task& beside, LineKind kind, std::string_view name) {
     return beside.lines.back().get();
 }
 
+Task* TaskTable::process_line(Process& process, std::string_view name) {
+    const auto found = process.lines.find(name);
+    if (found != process.lines.end()) return found->second.get();
+    if (fiber_count_ == kFibersMax || process.lines.size() == kLinesOfProcessMax) return nullptr;
+    auto task = make_track(process);
+    task->may_hold_older = !process.is_born;
+    task->is_line = true;
+    task->name = name;
+    return process.lines.emplace(name, std::move(task)).first->second.get();
+}
+
 // A process's first thread is what the process is called: its lines need not say it.
 void TaskTable::name_lines(Task& task) {
     for (const auto& line : task.lines) {

@@ -13,6 +13,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -94,7 +96,7 @@ struct Task {
     bool is_defined = false;  // to the writer
     bool is_fiber = false;
     bool is_ring = false;  // of events that the program wrote to a ring of its own
-    bool is_line = false;  // in the `lines` of a thread or a fiber
+    bool is_line = false;  // in the `lines` of a thread, a fiber or a process
     LineKind line_kind = LineKind::events;
     std::string line_name;  // without its thread's
     // Beside it on the timeline, in the order of their first use.
@@ -127,6 +129,9 @@ struct Process {
     // By what their hits say in slot 1, which may be used again for a later fiber. Not in
     // `threads`: the kernel does not know them.
     std::unordered_map<uint64_t, std::unique_ptr<Task>> fibers;
+    // That all its threads share, by name.
+    std::map<std::string, std::unique_ptr<Task>, std::less<>> lines;
+    bool has_ring = false;  // of its own events, which is read
 };
 
 // Fibers with spans in one recording, and lines beside threads, each of which is a line on the
@@ -134,6 +139,8 @@ struct Process {
 inline constexpr uint32_t kFibersMax = 1U << 16;
 // Beside one thread. Their names may be made of values, and each hit looks for its own.
 inline constexpr size_t kLinesOfThreadMax = 64;
+// That the threads of one process share: OCaml has 128 domains unless it is asked for more.
+inline constexpr size_t kLinesOfProcessMax = 4096;
 
 // Told before a task is forgotten, so that nothing of it stays open.
 class TaskObserver {
@@ -173,6 +180,9 @@ public:
     // The line of that name beside a thread or fiber, which must not be one itself; nullptr: there
     // are too many.
     [[nodiscard]] Task* line(Task& beside, LineKind kind, std::string_view name);
+
+    // The line of that name that the process's threads share; nullptr: there are too many.
+    [[nodiscard]] Task* process_line(Process& process, std::string_view name);
 
     // How many lives have begun: while it stays the same, every Task& stays good.
     [[nodiscard]] uint32_t lives() const { return next_index_; }

@@ -88,6 +88,8 @@ struct PackProbe {
     std::vector<std::string> requires_argument;     // of the process's command line
     std::vector<std::string> requires_environment;  // NAME=VALUE
     std::string without;  // said where a matched file has none of the events; may be empty
+    // Another probe, before it in the pack, which says more: this one is off where that is armed.
+    std::string unless;
 };
 
 struct Pack {
@@ -103,6 +105,12 @@ struct Pack {
     std::string version_path;     // in the base name; * and ? stand for what they do elsewhere
     std::string version_text;     // in the file's read-only data
     std::string version_section;  // looked for there alone; empty: in all of them
+    // The newest version of which the file has the symbol; oldest first. Asked last.
+    struct VersionSymbol {
+        std::string version;
+        std::string symbol;
+    };
+    std::vector<VersionSymbol> version_symbols;
     std::array<std::string, kPackLevels> cost;  // measured, in words; empty: not stated
     std::vector<PackMatch> matches;             // a file fits if one of them holds
     std::vector<PackCode> code;

@@ -140,9 +140,11 @@ private:
         const auto* path = version.text_value("path");
         const auto* text = version.text_value("text");
         pack_.version_section = version.line("section");
-        if (path == nullptr && text == nullptr) {
-            problems_.refuse(table->place, "[version] needs `path` or `text`");
+        const auto* symbols = version.table_value("symbols");
+        if (path == nullptr && text == nullptr && symbols == nullptr) {
+            problems_.refuse(table->place, "[version] needs `path`, `text` or `symbols`");
         }
+        if (symbols != nullptr) read_version_symbols(*symbols);
         if (path != nullptr && check_version_pattern(*path)) pack_.version_path = path->text;
         if (text != nullptr && check_version_pattern(*text)) {
             if (text->text.find(kVersionPlace) < kVersionTextBytesMin) {
@@ -155,6 +157,23 @@ private:
             problems_.refuse(version.value("section")->place, "`section` is for `text`");
         }
         version.refuse_others();
+    }
+
+    // "5.1" = "caml_runtime_events_user_register"
+    void read_version_symbols(const TomlValue& table) {
+        for (const TomlEntry& entry : table.entries) {
+            if (!is_version(entry.key) || entry.value.kind != TomlValue::Kind::text) {
+                problems_.refuse(entry.key_place,
+                                 "expected a version in quotes, and the name of a symbol",
+                                 "\"5.1\" = \"caml_runtime_events_user_register\"");
+            } else if (is_line(entry.value, problems_)) {
+                pack_.version_symbols.push_back({entry.key, entry.value.text});
+            }
+        }
+        std::ranges::sort(pack_.version_symbols, [](const auto& one, const auto& other) {
+            return VersionRange{other.version, {}}.place_of(one.version) ==
+                   VersionRange::Place::below;
+        });
     }
 
     bool check_version_pattern(const TomlValue& value) {
@@ -274,6 +293,12 @@ private:
                 problems_.refuse(table->place, "a second probe of this name",
                                  "probes may share a name if no version is in both `versions`");
             }
+            const auto& more = probes.front().unless;
+            if (!more.empty() && !is_known_probe(more)) {
+                problems_.refuse(
+                    table->place,
+                    fmt::format("unless \"{}\": no probe before it is called so", more));
+            }
             const auto level = static_cast<size_t>(probes.front().level);
             if (!std::exchange(has_level[level], true) && pack_.cost[level].empty()) {
                 problems_.warn(table->place,
@@ -302,6 +327,11 @@ private:
             probes.back().layout = layout.name;
         }
         return probes;
+    }
+
+    [[nodiscard]] bool is_known_probe(std::string_view name) const {
+        return std::ranges::any_of(pack_.probes,
+                                   [&](const PackProbe& known) { return known.name == name; });
     }
 
     // Another of its name for the same versions.

@@ -29,6 +29,6 @@ struct PackFit {
 [[nodiscard]] bool fits(const Pack& pack, ProbeFile& file, bool is_executable);
 
 // The version of the runtime that a file which fits the pack is of; empty: it cannot be told.
-[[nodiscard]] std::string find_runtime_version(const Pack& pack, const ProbeFile& file);
+[[nodiscard]] std::string find_runtime_version(const Pack& pack, ProbeFile& file);
 
 }  // namespace tracer

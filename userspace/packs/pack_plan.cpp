@@ -145,6 +145,9 @@ private:
     [[nodiscard]] Attempt attempt(const EventSpec& event);
     void look_up(const PackProbe& probe, PackedProbe& row, std::optional<AttachPlan>& chosen);
     void check_demand(const PackProbe& probe, PackedProbe& row);
+    void give_way_to_rings(const PackProbe& probe,
+                           PackedProbe& row,
+                           std::optional<AttachPlan>& chosen);
     [[nodiscard]] const std::vector<ProcessStart>& starts();
 
     const Pack& pack_;
@@ -155,6 +158,7 @@ private:
     TargetFiles targets_;
     std::string layout_;  // empty: none that is known
     std::optional<std::vector<ProcessStart>> starts_;
+    std::optional<bool> has_rings_;  // all that run the file; asked once
     std::vector<std::string> warnings_;
 };
 
@@ -169,6 +173,12 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
         if (is_told_by_another(probe)) continue;
         std::optional<AttachPlan> chosen;
         PackedProbe row = row_of(probe, chosen);
+        const auto more = std::ranges::find(file.probes, probe.unless, &PackedProbe::name);
+        if (chosen && more != file.probes.end() && more->is_armed()) {
+            chosen.reset();
+            row.status = PackedStatus::off;
+            row.reason = fmt::format("{} says it too", probe.unless);
+        }
         if (chosen) {
             row.first_probe_id = plan.first_probe_id + static_cast<uint32_t>(plan.programs.size());
             row.probe_id_count = static_cast<uint32_t>(chosen->programs.size());
@@ -260,6 +270,7 @@ PackedProbe FileOfPack::row_of(const PackProbe& probe, std::optional<AttachPlan>
         row.status = PackedStatus::off;
         row.reason = fmt::format("--level {} arms it", name_of(probe.level));
     }
+    give_way_to_rings(probe, row, chosen);
     return row;
 }
 
@@ -346,6 +357,24 @@ void FileOfPack::check_demand(const PackProbe& probe, PackedProbe& row) {
     if (may_fire) return;
     row.status = PackedStatus::silent;
     row.reason = demand_text(probe);
+}
+
+// Of one that begins to write its ring later the decoder leaves them out.
+void FileOfPack::give_way_to_rings(const PackProbe& probe,
+                                   PackedProbe& row,
+                                   std::optional<AttachPlan>& chosen) {
+    const bool may_yield = std::ranges::any_of(
+        probe.events, [](const EventSpec& event) { return event.begin.clauses.yields_to_ring; });
+    if (!may_yield || !chosen || !options_.reads_rings) return;
+    if (subject_.to_come != nullptr || subject_.pids.empty()) return;
+    if (!has_rings_) {
+        has_rings_ = std::ranges::all_of(
+            subject_.pids, [](uint32_t pid) { return ring_mapping_of(pid).has_value(); });
+    }
+    if (!*has_rings_) return;
+    chosen.reset();
+    row.status = PackedStatus::off;
+    row.reason = "the program writes the same to a ring, which is read";
 }
 
 bool has_gate(const ProbeSpec& spec) {

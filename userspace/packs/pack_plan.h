@@ -95,6 +95,7 @@ struct PackPlannerOptions {
     bool allow_nop5 = false;
     // Probes of higher levels are looked up too, whatever it costs; for those who only ask.
     bool looks_up_all = false;
+    bool reads_rings = true;  // of processes that share theirs: what says the same is not armed
     DebugFileSearch debug_files;
     std::string proc_root = "/proc";
 };

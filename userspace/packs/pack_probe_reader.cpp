@@ -171,6 +171,7 @@ PackProbe read_pack_probe(const TomlValue& table, PackProblems& problems) {
     probe.versions = read_versions(reader, problems);
     read_requirements(reader, probe, problems);
     probe.without = reader.line("without");
+    probe.unless = reader.line("unless");
     reader.refuse_others();
     if (probe.about.empty()) {
         problems.warn(table.place, "a probe without `about`",

@@ -94,6 +94,7 @@ probe = 'u:@:example_pool_resize(size=arg1:u32)'
 # versions = "2.1-2.9"                  # of the runtime; others are left alone
 # requires_argument = ["--probes"]      # fires only in processes started with one of these
 # requires_environment = ["PROBES=1"]   # the same of their environment
+# unless = "request"                    # off where that probe, which says more, is armed
 without = "the function is not in this file's symbol table: install example-dbgsym"
 
 [[probe]]

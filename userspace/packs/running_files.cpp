@@ -137,6 +137,16 @@ bool is_program_of(uint32_t pid, const FileStamp& file) {
     return program && is_same_inode(*program, file);
 }
 
+std::optional<ProcessMapping> ring_mapping_of(uint32_t pid) {
+    constexpr std::string_view kSuffix = ".events";
+    const auto maps = read_process_maps(static_cast<pid_t>(pid));
+    if (!maps) return std::nullopt;
+    const auto found = std::ranges::find_if(
+        *maps, [&](const ProcessMapping& mapping) { return mapping.path.ends_with(kSuffix); });
+    if (found == maps->end()) return std::nullopt;
+    return *found;
+}
+
 ProcessStart read_process_start(uint32_t pid, const std::string& proc_root) {
     return {.arguments = read_texts(fmt::format("{}/{}/cmdline", proc_root, pid)),
             .environment = read_texts(fmt::format("{}/{}/environ", proc_root, pid))};

@@ -116,15 +116,27 @@ std::string version_in_data(const Pattern& pattern,
     return {};
 }
 
+std::string version_by_symbols(const Pack& pack, ProbeFile& file) {
+    const auto symbols = file.symbols();
+    if (!symbols) return {};
+    const auto newest =
+        std::find_if(pack.version_symbols.rbegin(), pack.version_symbols.rend(),
+                     [&](const auto& known) { return (*symbols)->address_of(known.symbol); });
+    return newest == pack.version_symbols.rend() ? std::string() : newest->version;
+}
+
 }  // namespace
 
-std::string find_runtime_version(const Pack& pack, const ProbeFile& file) {
+std::string find_runtime_version(const Pack& pack, ProbeFile& file) {
     std::string version;
     if (!pack.version_path.empty()) {
         version = version_in_name(split(pack.version_path), base_name(file.file().shown_path));
     }
     if (version.empty() && !pack.version_text.empty()) {
         version = version_in_data(split(pack.version_text), file.elf(), pack.version_section);
+    }
+    if (version.empty() && !pack.version_symbols.empty()) {
+        version = version_by_symbols(pack, file);
     }
     return version;
 }

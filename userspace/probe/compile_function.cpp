@@ -456,8 +456,8 @@ private:
         const FunctionArguments* const names = known ? &*known : nullptr;
         const bool is_void = known && known->return_type.form == DwarfForm::none;
         if (is_default_return && is_void) args.clear();
-        const VariableDistance variables = [&](std::string_view name) {
-            return distance_to(file, site.file_offset, name);
+        const VariablePlaces variables = [&](std::string_view name) {
+            return place_of_variable(file, site.file_offset, name);
         };
         for (const auto& arg : args) {
             auto argument = argument_of_function(spec_, arg, names, variables);
@@ -490,14 +490,15 @@ private:
         return &*condition_;
     }
 
-    [[nodiscard]] static std::optional<int64_t> distance_to(ProbeFile& file,
-                                                            uint64_t from_offset,
-                                                            std::string_view name) {
+    [[nodiscard]] static std::optional<VariablePlace> place_of_variable(ProbeFile& file,
+                                                                        uint64_t from_offset,
+                                                                        std::string_view name) {
+        if (const auto offset = file.thread_offset_of(name)) return VariablePlace{true, *offset};
         const auto symbols = file.symbols();
         const auto to = symbols ? (*symbols)->address_of(name) : std::nullopt;
         const auto from = file.elf().code_address_of(from_offset);
         if (!to || !from) return std::nullopt;
-        return static_cast<int64_t>(*to - *from);
+        return VariablePlace{false, static_cast<int64_t>(*to - *from)};
     }
 
     // What debug information tells of a function: looked for only when an argument is named by it,

@@ -109,6 +109,7 @@ private:
             TR_TRY(check_key_types(begin, part));
             part.identity.shown_name = begin.identity.shown_name;
             part.identity.line = begin.identity.line;
+            part.identity.is_line_of_process = begin.identity.is_line_of_process;
             plan.other_begins.push_back(std::move(part));
         }
         plan.begin = std::move(begin);

@@ -115,6 +115,11 @@ public:
         TR_TRY(check_wildcards(event));
         TR_TRY(check_keys(event));
         TR_TRY(check_clauses(event));
+        TR_TRY(share_line(event));
+        const bool yields_to_ring = event.begin.clauses.yields_to_ring;
+        for (auto& begin : event.other_begins) begin.clauses.yields_to_ring = yields_to_ring;
+        for (auto& until : event.until) until.clauses.yields_to_ring = yields_to_ring;
+        event.end->clauses.yields_to_ring = yields_to_ring;
         return event;
     }
 
@@ -291,10 +296,33 @@ private:
         return {};
     }
 
+    // On a line of the process an end is looked for on the line of that name.
+    [[nodiscard]] Status share_line(EventSpec& event) const {
+        const auto& clauses = event.begin.clauses;
+        if (!clauses.is_line_of_process) return {};
+        if (!event.until.empty()) {
+            return error_at(begin_count_ + 1, "until ends spans of a thread, not of its process",
+                            {});
+        }
+        for (const TemplatePiece& piece : clauses.line) {
+            if (!piece.is_label) continue;
+            const bool is_key = scope_of_label(piece.text) != PairKey::none;
+            const bool is_there = std::ranges::find(event.end->args, piece.text, &ArgSpec::label) !=
+                                  event.end->args.end();
+            if (is_there && !is_key) continue;
+            return error_at(begin_count_,
+                            fmt::format("the line's {{{}}} is no argument of the end", piece.text),
+                            fmt::format("name it here as behind the begin: {}=...", piece.text));
+        }
+        event.end->clauses.line = clauses.line;
+        event.end->clauses.is_line_of_process = true;
+        return {};
+    }
+
     [[nodiscard]] static Status check_end_clauses(const ProbeSpec& spec) {
         const auto& clauses = spec.clauses;
-        const std::array places{clauses.name_place, clauses.meaning_place, clauses.track_place,
-                                clauses.raise_place, clauses.role_place};
+        const std::array places{clauses.name_place,  clauses.meaning_place, clauses.track_place,
+                                clauses.raise_place, clauses.role_place,    clauses.ring_place};
         for (const ClausePlace& place : places) {
             if (place.length == 0) continue;
             return fail_clause(

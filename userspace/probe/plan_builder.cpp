@@ -161,6 +161,14 @@ int rank_of(const ProbeIdentity& identity) {
     return (identity.has_args ? 2 : 0) + (identity.is_pattern ? 0 : 1);
 }
 
+// But for that which is the same as long as the thread lives.
+bool reads_registers(const tr_arg& arg) {
+    return std::any_of(arg.ops, arg.ops + arg.op_count, [](const tr_op& op) {
+        const bool has_register = op.code == TR_OP_REG || op.code == TR_OP_INDEX;
+        return has_register && op.reg != TR_REG_FS_BASE;
+    });
+}
+
 // Not the end of something that was begun.
 bool is_hit_of_its_own(HitRole role) {
     switch (role) {
@@ -244,6 +252,8 @@ ProbeIdentity identity_of_probe(const ProbeSpec& spec,
     identity.limits = limits_of(spec.clauses);
     identity.meaning = spec.clauses.meaning;
     identity.role = spec.clauses.role;
+    identity.is_line_of_process = spec.clauses.is_line_of_process;
+    identity.yields_to_ring = spec.clauses.yields_to_ring;
     return identity;
 }
 
@@ -347,7 +357,9 @@ uint32_t PlanBuilder::add_program(const ProbeIdentity& identity,
         definition.sample_every = identity.limits.sample_every;
         definition.name = identity.shown_name;
         definition.line = identity.line;
+        definition.is_line_of_process = identity.is_line_of_process;
     }
+    definition.yields_to_ring = identity.yields_to_ring;
     if (is_naming_role(role) && definition.name.empty()) definition.name = first_text(slots);
     for (size_t i = 0; i < arguments.size(); ++i) {
         TR_CHECK(program.arg_count < TR_ARGS_MAX);
@@ -452,7 +464,8 @@ void PlanBuilder::add_return_place(const ProbeIdentity& identity,
     if (!site.tail_offsets.empty()) add_tail_place(identity, site, probe_id);
 }
 
-// What the function returns is not known yet; its stack pointer and the goroutine are the same.
+// What the function returns is not known yet; its stack pointer and the goroutine are the same, and
+// so are variables of the thread.
 void PlanBuilder::add_tail_place(const ProbeIdentity& identity,
                                  const ProbeSite& site,
                                  uint32_t probe_id) {
@@ -462,8 +475,7 @@ void PlanBuilder::add_tail_place(const ProbeIdentity& identity,
     ProbeDefinition definition = plan_.probes[index];
     definition.probe_id = id;
     for (size_t i = hidden_slots(definition.role); i < program.arg_count; ++i) {
-        const bool is_constant = program.args[i].ops[0].code == TR_OP_CONST;
-        if (!is_constant) program.args[i] = missing_argument({}).arg;
+        if (reads_registers(program.args[i])) program.args[i] = missing_argument({}).arg;
     }
     lay_out(program);
     plan_.programs.push_back(program);

@@ -50,6 +50,8 @@ struct ProbeIdentity {
     std::vector<NamePiece> shown_name;  // slots count the arguments of an instant or a begin
     HitMeaning meaning = HitMeaning::event;
     std::vector<NamePiece> line;  // as shown_name; empty: none
+    bool is_line_of_process = false;
+    bool yields_to_ring = false;
     model::PointRole role = model::PointRole::none;
 };
 

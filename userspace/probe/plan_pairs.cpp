@@ -49,6 +49,16 @@ bool may_lack_begins(const PairPlan& pair) {
     return keeps_out(pair.begin) || std::ranges::any_of(pair.other_begins, keeps_out);
 }
 
+// Of its shown values, which the key is none of.
+std::vector<NamePiece> line_of_end(const PairPart& end) {
+    std::vector<NamePiece> line = end.identity.line;
+    if (end.scope == PairKey::none) return line;
+    for (NamePiece& piece : line) {
+        if (piece.slot != NamePiece::kText) --piece.slot;
+    }
+    return line;
+}
+
 size_t count_programs(const PairPart& part) {
     const auto with_tails = [](const ProbeSite& site) { return !site.tail_offsets.empty(); };
     return part.sites.size() + static_cast<size_t>(std::ranges::count_if(part.sites, with_tails));
@@ -139,7 +149,12 @@ void PlanBuilder::emit_part(const PairPart& part,
     for (const auto& site : part.sites) {
         const bool is_at_ret = site.is_at_exits();
         const auto id = add_program(part.identity, role, site.arguments, point, slots, is_at_ret);
-        plan_.probes.back().key = part.scope;
+        ProbeDefinition& definition = plan_.probes.back();
+        definition.key = part.scope;
+        if (role == HitRole::pair_end && part.identity.is_line_of_process) {
+            definition.line = line_of_end(part);
+            definition.is_line_of_process = true;
+        }
         if (is_gated) add_gate(id, gate, site.condition);
         add_place(part.identity, site, id);
         add_raises(part.identity, site, id);

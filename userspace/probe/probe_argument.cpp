@@ -320,19 +320,28 @@ Place place_by_number(const ArgSpec& wanted) {
 
 Result<Place> place_of_variable(const ProbeSpec& spec,
                                 const ArgSpec& arg,
-                                const VariableDistance& variables) {
-    const auto distance =
+                                const VariablePlaces& variables) {
+    const auto variable =
         variables ? variables(std::string_view(arg.operand).substr(1)) : std::nullopt;
-    if (!distance) {
+    if (!variable) {
         auto error = fail_at(spec.text, arg.text_offset, arg.operand.size(),
                              "the file's symbols have no such variable")
                          .value();
         error.code = ErrorCode::not_found;
         return tl::unexpected(std::move(error));
     }
+    // Where it returns to is not known.
+    if (spec.kind == ProbeKind::uretprobe && !variable->is_of_thread) {
+        return fail_at(spec.text, arg.text_offset, arg.operand.size(),
+                       "a variable's address is known at places of its own file",
+                       "u:, span: and calls: probes can read it, and this one those that each "
+                       "thread has");
+    }
     Place place;
     place.arg.op_count = 1;
-    place.arg.ops[0] = {.code = TR_OP_REG, .reg = TR_REG_RIP, .imm = *distance};
+    place.arg.ops[0] = {.code = TR_OP_REG,
+                        .reg = variable->is_of_thread ? TR_REG_FS_BASE : TR_REG_RIP,
+                        .imm = variable->distance};
     place.description = fmt::format("{} is an address", arg.operand);
     return place;
 }
@@ -353,7 +362,7 @@ Status refuse_at_call(const ProbeSpec& spec, const ArgSpec& arg) {
 // With what debug information tells; what it adds to the walk and the type goes into `arg`.
 Result<Place> place_in_function(const ProbeSpec& spec,
                                 const FunctionArguments* known,
-                                const VariableDistance& variables,
+                                const VariablePlaces& variables,
                                 ArgSpec& arg) {
     if (spec.is_at_calls) TR_TRY(refuse_at_call(spec, arg));
     if (!arg.is_parameter) {
@@ -499,7 +508,7 @@ Result<ProbeArgument> argument_of_operand(const ProbeSpec& spec,
 Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
                                            const ArgSpec& wanted,
                                            const FunctionArguments* known,
-                                           const VariableDistance& variables) {
+                                           const VariablePlaces& variables) {
     TR_TRY(refuse_float(spec, wanted));
     auto typed = wanted;
     if (known != nullptr) expand_text_object(*known, typed);

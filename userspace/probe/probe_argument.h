@@ -45,8 +45,13 @@ struct ProbeArgument {
                                                         const ArgSpec& wanted,
                                                         std::span<const CompiledOperand> operands);
 
-// How far a variable of the file lies from the probed instruction; nullopt: there is none.
-using VariableDistance = std::function<std::optional<int64_t>(std::string_view name)>;
+// Where a variable of the file lies.
+struct VariablePlace {
+    bool is_of_thread = false;  // each thread has one
+    int64_t distance = 0;       // from the probed instruction; of a thread's from %fs
+};
+// nullopt: there is none.
+using VariablePlaces = std::function<std::optional<VariablePlace>(std::string_view name)>;
 
 // Of a function's argument by the System V ABI (argN) or by name, at its first instruction, or of
 // its return value (ret), when it has returned; of a register or a variable. `known`: what debug
@@ -54,7 +59,7 @@ using VariableDistance = std::function<std::optional<int64_t>(std::string_view n
 [[nodiscard]] Result<ProbeArgument> argument_of_function(const ProbeSpec& spec,
                                                          const ArgSpec& wanted,
                                                          const FunctionArguments* known = nullptr,
-                                                         const VariableDistance& variables = {});
+                                                         const VariablePlaces& variables = {});
 
 // `is_system_call`: pointers of the record are the calling process's own.
 [[nodiscard]] Result<ProbeArgument> argument_of_field(const ProbeSpec& spec,

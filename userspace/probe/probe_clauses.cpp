@@ -58,7 +58,7 @@ private:
         std::string_view word;
         Status (ClausesParser::*parse)();
     };
-    static constexpr size_t kClauseCount = 10;
+    static constexpr size_t kClauseCount = 11;
     static const std::array<Clause, kClauseCount> kClauses;
 
     Status parse_if() {
@@ -114,7 +114,30 @@ private:
 
     Status parse_track() {
         TR_TRY(parse_line());
+        const ProbeText before = text_;
+        text_.skip_spaces();
+        if (text_.take_word().text == "of") {
+            text_.skip_spaces();
+            const auto whose = text_.take_word();
+            if (whose.text != "process") {
+                return text_.error_at(whose, "expected of process",
+                                      "without it the line is one of the thread");
+            }
+            spec_.clauses.is_line_of_process = true;
+        } else {
+            text_ = before;
+        }
         spec_.clauses.track_place = place_to_here();
+        return {};
+    }
+
+    Status parse_unless() {
+        const auto word = text_.take_word();
+        if (word.text != "ring") {
+            return text_.error_at(word, "expected unless ring", "for conditions: if !(CONDITION)");
+        }
+        spec_.clauses.yields_to_ring = true;
+        spec_.clauses.ring_place = place_to_here();
         return {};
     }
 
@@ -213,6 +236,11 @@ private:
                                    ? "state has named the line"
                                    : "counters and names have no line");
         }
+        if (clauses.is_line_of_process && spec_.kind == ProbeKind::span) {
+            return fail_clause(spec_, clauses.track_place,
+                               "a function's span is on its thread or on a line beside it",
+                               "a pair of probes can be on a line of the process");
+        }
         if (clauses.raise_place.length != 0 && spec_.kind == ProbeKind::tracepoint) {
             return fail_clause(spec_, clauses.raise_place, "a tracepoint lies in no file",
                                "raise is for probes of the file that has the semaphore");
@@ -269,6 +297,7 @@ const std::array<ClausesParser::Clause, ClausesParser::kClauseCount> ClausesPars
     {"names", &ClausesParser::parse_names},
     {"raise", &ClausesParser::parse_raise},
     {"runtime", &ClausesParser::parse_runtime},
+    {"unless", &ClausesParser::parse_unless},
 }};
 
 }  // namespace

@@ -38,8 +38,11 @@ public:
     // The operands of one of the file's notes. `total`: how many the note has.
     [[nodiscard]] std::vector<CompiledOperand> operands(const UsdtNote& note, size_t& total);
 
-private:
+    // Of a variable that each thread of the program has: from the base of %fs. nullopt: the file is
+    // no program, or has none.
     [[nodiscard]] std::optional<int64_t> thread_offset_of(std::string_view name);
+
+private:
     [[nodiscard]] std::optional<uint64_t> got_slot_of(std::string_view name);
 
     TargetFile file_;

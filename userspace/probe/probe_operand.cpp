@@ -125,7 +125,7 @@ private:
             return text_.error_at(name, "expected the name of a variable behind '&'",
                                   "for example pages=*(&mapped_pages):u64");
         }
-        if (!is_of_function(kind_) || kind_ == ProbeKind::uretprobe) {
+        if (!is_of_function(kind_)) {
             return text_.error_at(name, "a variable's address is known at places of its own file",
                                   "u:, span: and calls: probes can read it");
         }

@@ -20,14 +20,17 @@
 //                     file is raised too, without its events
 //
 //   runtime WORD      what the event says of a runtime with threads of its own, for formats that
-//   have
-//                     words for it (the eventlog): run, gc, create, wakeup, label, message, marker;
-//                     model::PointRole has the names of their arguments
+//                     have words for it (the eventlog): run, gc, create, wakeup, label, message,
+//                     marker; model::PointRole has the names of their arguments
+//   unless ring       not in processes whose ring of events is read, which says the same
 //
 // and at most one of those that say what a hit is, when it is no event of its thread:
 //
 //   track "LINE"      an event or span on a line of its own beside the thread, one for each LINE,
 //                     which is a TEMPLATE too                track "pool {pool}"
+//   track "LINE" of process   on one that all threads of the process share; the end of a pair is
+//                     looked for on the line that its own arguments name
+//                                                            track "domain {domain}" of process
 //   counter           its numbers are series of a counter of the process, called by `as`
 //   state "LINE"      from here on the thread is in the state named by `as`, shown on such a line,
 //                     until the next hit of any probe with the same LINE on it; an empty name ends
@@ -41,8 +44,9 @@
 //           | "arg:" NAME {("->" | ".") member}   a function's parameter by name and type, from its
 //                                                 debug information
 //           | "%" REGISTER                        of functions: %rbx, %r13; 64 bits
-//           | "&" NAME                            of functions: the address of a variable of the
-//           file | "*(" operand ")"                    what lies in memory at that address
+//           | "&" NAME            of functions: the address of a variable of the file, also of
+//                                 one that each thread of a program has
+//           | "*(" operand ")"    what lies in memory at that address
 //             (a C++ reference is what it leads to: "."; std::string, string_view, Rust's String
 //             and &str are their text)
 //             of functions arg0 to arg5 are in registers; arg6 to arg11 are read from the stack,
@@ -215,6 +219,9 @@ struct ProbeClauses {
     ClausePlace meaning_place;        // unless it is an event
     std::vector<TemplatePiece> line;  // of `state` and `track`; empty: the thread's own
     ClausePlace track_place;
+    bool is_line_of_process = false;
+    bool yields_to_ring = false;
+    ClausePlace ring_place;
     model::PointRole role = model::PointRole::none;
     ClausePlace role_place;
     std::string raise_provider;  // empty: no semaphore but its own

@@ -6,10 +6,10 @@
 // that lives shorter than the first looks take leaves nothing. Started by recording.cpp.
 #include "session/ring_watch.h"
 
+#include "packs/running_files.h"
 #include "session/clock.h"
 #include "session/real_time.h"
 #include "session/targets.h"
-#include "symbol/process_maps.h"
 #include "symbol/symbol_table.h"
 
 #include <algorithm>
@@ -42,11 +42,8 @@ ring::OcamlVersions ocaml_versions_of(uint32_t pid) {
 }
 
 std::optional<std::pair<uint64_t, uint64_t>> rings_of(uint32_t pid) {
-    const auto maps = read_process_maps(static_cast<pid_t>(pid));
-    if (!maps) return std::nullopt;
-    const auto found = std::ranges::find_if(
-        *maps, [](const ProcessMapping& mapping) { return mapping.path.ends_with(".events"); });
-    if (found == maps->end()) return std::nullopt;
+    const auto found = ring_mapping_of(pid);
+    if (!found) return std::nullopt;
     return std::pair(uint64_t{found->device_major} << 32 | found->device_minor, found->inode);
 }
 

@@ -314,10 +314,23 @@ TEST(PackFile, RefusesVersionPatternsWithoutOnePlace) {
         only_fault(with(kHead, "[version]\ntext = \"v{}\"\n", kMatch, kProbe) + with(kCost));
     EXPECT_EQ(fault.message, "needs more text in front of {}");
     fault = only_fault(with(kHead, "[version]\n", kMatch, kProbe) + with(kCost));
-    EXPECT_THAT(fault.message, HasSubstr("`path` or `text`"));
+    EXPECT_THAT(fault.message, HasSubstr("`path`, `text` or `symbols`"));
+    for (const auto* symbols : {"\"5.x\" = \"s\"", "\"5.1\" = 3"}) {
+        fault = only_fault(
+            with(kHead, std::string("[version.symbols]\n") + symbols + "\n", kMatch, kProbe) +
+            with(kCost));
+        EXPECT_THAT(fault.message, HasSubstr("expected a version in quotes")) << symbols;
+    }
     fault = only_fault(with(kHead, "[version]\npath='a{}'\nsection='.x'\n", kMatch, kProbe) +
                        with(kCost));
     EXPECT_EQ(fault.message, "`section` is for `text`");
+}
+
+TEST(PackFile, RefusesToGiveWayToAProbeThatIsNotBefore) {
+    const auto fault = only_fault(with(kHead, kMatch, kProbe, kCost) +
+                                  "[[probe]]\nname = \"x\"\nabout = \"x\"\nstability = \"stable\"\n"
+                                  "probe = 'usdt:demo:x'\nunless = \"y\"\n");
+    EXPECT_THAT(fault.message, HasSubstr("no probe before it is called so"));
 }
 
 TEST(PackFile, RefusesMatchesThatNearlyEveryFileFits) {

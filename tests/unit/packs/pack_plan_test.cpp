@@ -173,6 +173,22 @@ TEST_F(PackPlan, FallsBackOnTheProbeThatNeedsNoLayout) {
     EXPECT_THAT(found[0].spec, HasSubstr("c=arg0"));
 }
 
+TEST_F(PackPlan, LeavesOutWhatAnotherSaysToo) {
+    const auto pack = std::string(kHead) + std::string(kMatch) +
+                      probe("each", "'u:@:collect'", "level = \"more\"") +
+                      probe("whole", "'usdt:app:start'", "unless = \"each\"");
+    const auto path = elf("app", app());
+    auto found = rows(pack, path);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_TRUE(found[1].is_armed()) << "the other one is off";
+    options_.request.level = PackLevel::more;
+    found = rows(pack, path);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_TRUE(found[0].is_armed());
+    EXPECT_EQ(found[1].status, PackedStatus::off);
+    EXPECT_EQ(found[1].reason, "each says it too");
+}
+
 TEST_F(PackPlan, NamesPlacesInKnownCode) {
     const auto pack = std::string(kHead) + R"(
 [[code]]

@@ -14,7 +14,8 @@ namespace {
 std::string version_of(const Pack& pack, const ElfBuilder& builder, const std::string& path) {
     auto elf = ElfFile::from_bytes(FileBytes::from_memory(builder.build(), path));
     EXPECT_TRUE(elf) << elf.error().what;
-    return find_runtime_version(pack, ProbeFile({path, path}, std::move(*elf), {}));
+    ProbeFile file({path, path}, std::move(*elf), {});
+    return find_runtime_version(pack, file);
 }
 
 std::string by_path(const std::string& pattern, const std::string& name) {
@@ -94,12 +95,25 @@ TEST(RuntimeVersion, IsFoundAcrossPieces) {
     }
 }
 
+TEST(RuntimeVersion, IsThatOfTheNewestSymbol) {
+    Pack pack;
+    pack.version_symbols = {{"4", "start"}, {"5.0", "events"}, {"5.1", "users"}};
+    ElfBuilder builder;
+    EXPECT_EQ(version_of(pack, builder, "/opt/x"), "");
+    builder.function("start", ElfBuilder::kText);
+    EXPECT_EQ(version_of(pack, builder, "/opt/x"), "4");
+    builder.object("users", ElfBuilder::kData);
+    EXPECT_EQ(version_of(pack, builder, "/opt/x"), "5.1");
+    pack.version_path = "x{}";
+    EXPECT_EQ(version_of(pack, builder, "/opt/x3.2"), "3.2") << "its name says it first";
+}
+
 TEST(RuntimeVersion, OfARealPythonIsItsNames) {
     Pack pack;
     pack.version_path = "python{}";
     auto elf = ElfFile::open("/usr/bin/python3.11");
     ASSERT_TRUE(elf) << elf.error().what;
-    const ProbeFile file({"/usr/bin/python3.11", "/usr/bin/python3.11"}, std::move(*elf), {});
+    ProbeFile file({"/usr/bin/python3.11", "/usr/bin/python3.11"}, std::move(*elf), {});
     EXPECT_EQ(find_runtime_version(pack, file), "3.11");
     pack.version_path.clear();
     pack.version_text = "Underscores in numeric literals are only supported in Python {}";

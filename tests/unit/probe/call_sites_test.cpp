@@ -119,6 +119,23 @@ TEST_F(CallsProbe, ReadsVariablesFromEachPlace) {
     EXPECT_EQ(arg.ops[0].imm, static_cast<int64_t>(ElfBuilder::kData - (ElfBuilder::kText + 0x10)));
     EXPECT_EQ(arg.ops[1].code, TR_OP_LOAD);
     EXPECT_EQ(refusal("u:app:target(*(&sheets):u64)").code, ErrorCode::not_found);
+    EXPECT_EQ(refusal("ur:app:target(*(&pages):u64)").code, ErrorCode::usage);
+}
+
+// The same for all places, and after the return.
+TEST_F(CallsProbe, ReadsVariablesOfThreads) {
+    ElfBuilder builder(ET_EXEC);
+    builder.function("target", kTarget).tls(0x1c, 8).thread_local_object("state", 8);
+    add_file("app", builder);
+    for (const char* kind : {"u", "ur"}) {
+        const auto plan = compile(std::string(kind) + ":app:target(*(*(&state)+16):u32)");
+        ASSERT_EQ(plan.programs.size(), 1u);
+        const tr_arg& arg = plan.programs[0].args[0];
+        ASSERT_EQ(arg.op_count, 3);
+        EXPECT_EQ(arg.ops[0].reg, TR_REG_FS_BASE);
+        EXPECT_EQ(arg.ops[0].imm, 8 - 0x20);
+        EXPECT_EQ(arg.ops[2].imm, 16);
+    }
 }
 
 }  // namespace

@@ -133,6 +133,12 @@ TEST(EventSpec, RefusesWithTheTokenAndTheCure) {
         {"u:a:f names thread as \"x\" ~~ u:a:g", "begins and ends here"},
         {"u:a:f ~~ u:a:g counter", "behind the span's begin"},
         {"u:a:f ~~ u:a:g track \"t\"", "behind the span's begin"},
+        {"u:a:f ~~ u:a:g unless ring", "behind the span's begin"},
+        {"u:a:f(d=arg0) track \"t {d}\" of process ~~ u:a:g", "{d} is no argument of the end"},
+        {"u:a:f(frame_key=arg0) track \"t {frame_key}\" of process ~~ u:a:g(frame_key=arg0)",
+         "{frame_key} is no argument of the end"},
+        {"u:a:f track \"t\" of process ~~ u:a:g until u:a:h", "not of its process"},
+        {"u:a:f(key=arg0) track \"t\" of process ~~ u:a:g(key=arg0)", "a track of its own"},
         {"u:a:f ~~ u:a:g until u:a:h raise a:b", "behind the span's begin"},
         {"u:a:f(key=arg0) track \"t\" ~~ u:a:g(key=arg0)", "a track of its own"},
         {"u:@:f ~~ u:a:g", "this is no pack"},
@@ -306,6 +312,22 @@ TEST_F(PairCompiled, AFrameKeyIsTheFirstValueAndALineCountsIt) {
     EXPECT_TRUE(plan.probes[2].line.empty());
     EXPECT_THAT(names(plan.points[0].arguments), ElementsAre("frame_key", "url"));
     EXPECT_THAT(names(plan.points[0].end_arguments), ElementsAre("status"));
+}
+
+TEST_F(PairCompiled, ALineOfTheProcessIsNamedByBothEnds) {
+    const auto plan = compile(
+        {"usdt:app:req__begin(frame_key=arg0, d=arg1) track \"domain {d}\" of process unless ring "
+         "~~ usdt:app:req__end(d=arg1, frame_key=arg0)"});
+    ASSERT_EQ(plan.probes.size(), 3U);
+    const auto domain = [](uint8_t slot) {
+        return ElementsAre(NamePiece{"domain ", NamePiece::kText}, NamePiece{"", slot});
+    };
+    EXPECT_THAT(plan.probes[0].line, domain(1));
+    EXPECT_THAT(plan.probes[2].line, domain(0)) << "of the values that are shown";
+    for (const auto& probe : plan.probes) {
+        EXPECT_TRUE(probe.is_line_of_process);
+        EXPECT_TRUE(probe.yields_to_ring);
+    }
 }
 
 // A begin for each name, with the end of the same: never with another's.

@@ -49,6 +49,11 @@ TEST(MeaningClauses, AreReadInAnyOrderWithTheOthers) {
     const auto track = parse("span:a:f track \"collector\"");
     EXPECT_EQ(track.meaning, HitMeaning::event);
     EXPECT_EQ(track.line.at(0).text, "collector");
+    EXPECT_FALSE(track.is_line_of_process);
+    const auto shared = parse("u:a:f(d=arg0) track \"domain {d}\" of  process unless ring");
+    EXPECT_TRUE(shared.is_line_of_process);
+    EXPECT_TRUE(shared.yields_to_ring);
+    ASSERT_THAT(shared.line, SizeIs(2));
     EXPECT_EQ(parse("u:a:f(arg0:str) names thread").meaning, HitMeaning::thread_name);
     EXPECT_EQ(parse("ur:a:f(ret:str) names  process").meaning, HitMeaning::process_name);
     EXPECT_EQ(parse("u:a:f state \"s\" as \"\"").name.at(0).text, "");
@@ -59,6 +64,9 @@ TEST(MeaningClauses, RefusalsPointAtTheToken) {
     EXPECT_EQ(pointed_at("u:a:f state x"), "x");
     EXPECT_EQ(pointed_at("u:a:f state \"\""), "\"\"");
     EXPECT_EQ(pointed_at("u:a:f track \"\""), "\"\"");
+    EXPECT_EQ(pointed_at("u:a:f track \"t\" of thread"), "thread");
+    EXPECT_EQ(pointed_at("span:a:f track \"t\" of process"), "track \"t\" of process");
+    EXPECT_EQ(pointed_at("u:a:f unless x"), "x");
     EXPECT_EQ(pointed_at("u:a:f track \"a{\""), "{");
     EXPECT_EQ(pointed_at("u:a:f names"), "(end)");
     EXPECT_EQ(pointed_at("u:a:f names file"), "file");

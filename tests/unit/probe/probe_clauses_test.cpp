@@ -76,7 +76,7 @@ TEST(ProbeClauses, RefusalsPointAtTheToken) {
     EXPECT_EQ(pointed_at("as x"), "x");
     EXPECT_EQ(pointed_at("as \"\""), "\"\"");
     EXPECT_EQ(pointed_at("as \"a\" b c"), "b c");
-    EXPECT_EQ(pointed_at("unless pid == 1"), "unless pid == 1");
+    EXPECT_EQ(pointed_at("while pid == 1"), "while pid == 1");
 }
 
 TEST(ProbeClauses, ANameTakesLabelsAndLiteralBraces) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program of OCaml 5, compiled and run in a newer Debian release (scripts/oracle), which lives in
+// a root of its own too.
+#pragma once
+
+#include "support/fixtures/child_process.h"
+#include "support/fixtures/temp_folder.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace tracer::test {
+
+inline constexpr Milliseconds kOcamlLimit{60'000};
+
+// What a program says of itself: "BEFORE AFTER", minor collections by Gc.quick_stat.
+struct Collections {
+    uint64_t before = 0;
+    uint64_t after = 0;
+};
+
+// By the release's name.
+class OcamlProgram : public testing::TestWithParam<const char*> {
+protected:
+    // Compiles it; skips the test where Debian's archive is out of reach.
+    void compile(std::string_view source);
+
+    // A shell's command for the program, which the shell becomes. With a ring, that is left in the
+    // folder.
+    enum class Ring : uint8_t { off, on, kept };
+    [[nodiscard]] std::string program(Ring ring) const;
+    [[nodiscard]] std::string file(std::string_view name) const { return folder_->file(name); }
+
+    // Tells the program to go on, and reads what it says then.
+    [[nodiscard]] static Result<Collections> collect(ChildProcess& process);
+
+private:
+    [[nodiscard]] std::string command(const std::string& what) const;
+
+    std::optional<TempFolder> folder_;
+};
+
+}  // namespace tracer::test
