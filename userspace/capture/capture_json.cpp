@@ -177,7 +177,7 @@ Json probe_to_json(const ProbeDefinition& probe) {
     if (probe.key != PairKey::none) json["key"] = name_of(kPairKeys, probe.key);
     if (probe.cxx_type_slots != 0) json["cxx_type_slots"] = probe.cxx_type_slots;
     if (probe.place != 0) json["place"] = probe.place;
-    if (probe.may_lack_begin) json["may_lack_begin"] = 1;
+    if (probe.may_lack_begin) json["may_lack_begin"] = true;
     if (!probe.line.empty()) json["line"] = name_to_json(probe.line);
     if (probe.is_line_of_process) json["line_of_process"] = true;
     if (probe.yields_to_ring) json["yields_to_ring"] = true;
@@ -368,8 +368,6 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     TR_ASSIGN(probe.spec, read_string(json, "spec"));
     TR_ASSIGN(probe.sample_every, read_optional_unsigned<uint32_t>(json, "sample_every"));
     TR_ASSIGN(probe.place, read_optional_unsigned<uint32_t>(json, "place"));
-    TR_ASSIGN(const auto may_lack_begin, read_optional_unsigned<uint32_t>(json, "may_lack_begin"));
-    probe.may_lack_begin = may_lack_begin != 0;
     if (json.contains("key")) {
         TR_ASSIGN(probe.key, read_enum_of(json, kPairKeys, "key"));
     }
@@ -382,11 +380,11 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     }
     TR_ASSIGN(probe.name, read_name(json, "name", probe.slots.size()));
     TR_ASSIGN(probe.line, read_name(json, "line", probe.slots.size()));
-    if (json.contains("line_of_process")) {
-        TR_ASSIGN(probe.is_line_of_process, read_bool(json, "line_of_process"));
-    }
-    if (json.contains("yields_to_ring")) {
-        TR_ASSIGN(probe.yields_to_ring, read_bool(json, "yields_to_ring"));
+    for (const auto& [key, flag] : {std::pair{"may_lack_begin", &probe.may_lack_begin},
+                                    {"line_of_process", &probe.is_line_of_process},
+                                    {"yields_to_ring", &probe.yields_to_ring}}) {
+        if (!json.contains(key)) continue;
+        TR_ASSIGN(*flag, read_bool(json, key));
     }
     return probe;
 }

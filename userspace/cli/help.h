@@ -61,12 +61,14 @@ What may follow a probe, decided in the kernel before anything is recorded:
   as "NAME"         -e 'usdt:app:query(q=arg0:str) as "query {q}"'
 What a hit is, when it is no event on its thread's track:
   track "LINE"      on a line beside the thread     -e 'span:app:draw(n=arg0) track "layer {n}"'
+                    of process: on one that its threads share; a pair's end names it too
   counter           its numbers, as a graph         -e 'usdt:app:pool(free=arg0, used=arg1) counter'
   state "LINE"      until the next hit              -e 'usdt:app:phase(p=arg0:str) state "phase" as "{p}"'
   names thread      (or process) a name             -e 'usdt:app:job(n=arg0:str) names thread'
 And runtime WORD says what an event of a runtime with threads of its own is (run, gc, create,
-wakeup, label, message, marker), for the eventlog; raise PROVIDER:NAME raises the semaphore of
-another probe of the file too, without its events.
+wakeup, label, message, marker), for the eventlog; unless ring leaves out what a process writes to
+a ring that is read; raise PROVIDER:NAME raises the semaphore of another probe of the file too,
+without its events.
 A pair's (frame_key=arg0) on both sides tells a thread's frames apart; those left inside are ended.
 )";
 

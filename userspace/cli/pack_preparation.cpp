@@ -23,7 +23,6 @@ Result<std::optional<PackPlanner>> make_pack_planner(const RecordCommand& comman
     PackPlannerOptions options;
     options.request = command.packs.request;
     options.allow_nop5 = command.fast_sites;
-    options.reads_rings = command.rings;
     options.debug_files.use_debuginfod = command.debuginfod;
     auto planner = PackPlanner::make(std::move(catalog), std::move(options));
     if (!planner) return tl::unexpected(std::move(planner).error().within("--packs"));
@@ -55,6 +54,8 @@ PackStartRequest pack_start_request(const RecordCommand& command,
         request.pids.assign(pids.begin(), pids.end());
     }
     request.are_all = !only_processes(command, targets, selection).empty();
+    // Of threads alone no rings are looked for.
+    request.are_rings_read = command.rings && targets.threads.empty();
     if (command.command.empty()) return request;
     const auto environment = SearchEnvironment::of_this_process();
     // One that does not exist is refused when it is started.

@@ -227,6 +227,7 @@ Status print_outcomes(const PacksCommand& command, const Pack& pack, PackCatalog
     PackStartRequest request;
     request.pids = targets.processes();
     request.are_all = request.pids.size() <= kOwnLinksMax;
+    request.are_rings_read = true;
     const PackStart start = plan_packs(planner, request, plan);
     if (start.found.files.empty()) {
         return fail(ErrorCode::not_found,

@@ -105,7 +105,7 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     }
     Task& task = tasks_.find_or_add(header.tgid, header.tid);
     // What was begun before the ring was there still ends.
-    if (is_told_by_ring(probe, task) && probe.role != HitRole::pair_end) return;
+    if (is_told_by_ring(probe, task) && !is_pair_ending(probe.role)) return;
     const std::span<const model::Value> values(values_.data() + probe.first_value,
                                                size_t{probe.slot_count} - probe.first_value);
     const std::string_view name = name_of(probe, header.probe_id, values);
@@ -169,8 +169,8 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
         const auto begin_of = [&](const Task& it) {
             return SpanStacks::begin_of_frame(it, probe.point, frame_key);
         };
-        Task& track = is_begin || probe.is_line_of_process ? track_of(probe, probe_id, task, values)
-                                                           : holder_of(probe, task, begin_of);
+        Task& track = is_begin ? track_of(probe, probe_id, task, values)
+                               : end_track_of(probe, probe_id, task, values, begin_of);
         if (is_told_by_ring(probe, task) && !begin_of(track)) return;
         on_frame_hit(probe, track, frame_key, when, values, name);
         return;
@@ -191,8 +191,7 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
         const auto begin_of = [&](const Task& it) {
             return SpanStacks::begin_of_pair(it, probe.point);
         };
-        Task& track = probe.is_line_of_process ? track_of(probe, probe_id, task, values)
-                                               : holder_of(probe, task, begin_of);
+        Task& track = end_track_of(probe, probe_id, task, values, begin_of);
         if (is_told_by_ring(probe, task) && !begin_of(track)) return;
         spans_.end_pair(track, probe.point, when, values);
     } else if (has_key) {
@@ -266,6 +265,19 @@ Task& RecordDecoder::holder_of(const Probe& probe, Task& task, Function begin_of
         holder = line.get();
     }
     return *holder;
+}
+
+// On a line of the process if the end names one; an end makes none.
+template <typename Function>
+Task& RecordDecoder::end_track_of(const Probe& probe,
+                                  uint32_t probe_id,
+                                  Task& task,
+                                  std::span<const model::Value> values,
+                                  Function begin_of) {
+    if (!probe.is_line_of_process) return holder_of(probe, task, begin_of);
+    Task* const line = tasks_.find_process_line(*task.process, line_of(probe, probe_id, values));
+    // Begins beyond the limit of lines are on their threads.
+    return line != nullptr ? *line : task;
 }
 
 Task& RecordDecoder::track_of(const Probe& probe,

@@ -273,6 +273,13 @@ void RecordDecoder::on_task_select(const tr_record_header& header, Bytes bytes) 
         close_thread(*thread, header.time_ns, model::SpanEndCause::recording_end);
         schedule_.leave(*thread, header.time_ns);
     }
+    Process& process = *leader.process;
+    for (const auto& [id, fiber] : process.fibers) {
+        close_thread(*fiber, header.time_ns, model::SpanEndCause::recording_end);
+    }
+    for (const auto& [name, line] : process.lines) {
+        spans_.close(*line, header.time_ns, model::SpanEndCause::recording_end);
+    }
 }
 
 void RecordDecoder::on_gap_begin(const tr_record_header& header, Bytes) {

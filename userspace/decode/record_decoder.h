@@ -165,9 +165,18 @@ private:
     [[nodiscard]] static bool is_told_by_ring(const Probe& probe, const Task& task) {
         return probe.yields_to_ring && task.process->has_ring;
     }
+    [[nodiscard]] static bool is_pair_ending(HitRole role) {
+        return role == HitRole::pair_end || role == HitRole::pair_until;
+    }
     // Where the span is that an end would close: `begin_of` tells when it began on a track.
     template <typename Function>
     [[nodiscard]] Task& holder_of(const Probe& probe, Task& task, Function begin_of);
+    template <typename Function>
+    [[nodiscard]] Task& end_track_of(const Probe& probe,
+                                     uint32_t probe_id,
+                                     Task& task,
+                                     std::span<const model::Value> values,
+                                     Function begin_of);
     // The hit of a probe that makes no span (hit_meanings.cpp).
     void on_counter_hit(const Probe& probe,
                         Task& task,

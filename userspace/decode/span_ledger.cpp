@@ -38,7 +38,8 @@ void SpanLedger::add(const ProbeDefinition& probe, model::PointIndex point) {
             return;
         case HitRole::pair_end:
             entry.end_spec = probe.spec;
-            entry.may_lack_begin = probe.may_lack_begin;
+            // Of several on one point any one may be whose end it is.
+            entry.may_lack_begin |= probe.may_lack_begin;
             return;
         case HitRole::pair_until:
             if (entry.until_specs.find(probe.spec) != std::string::npos) return;

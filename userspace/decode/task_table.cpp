@@ -135,8 +135,7 @@ Task* TaskTable::line(Task& beside, LineKind kind, std::string_view name) {
 }
 
 Task* TaskTable::process_line(Process& process, std::string_view name) {
-    const auto found = process.lines.find(name);
-    if (found != process.lines.end()) return found->second.get();
+    if (Task* const known = find_process_line(process, name); known != nullptr) return known;
     if (fiber_count_ == kFibersMax || process.lines.size() == kLinesOfProcessMax) return nullptr;
     auto task = make_track(process);
     task->may_hold_older = !process.is_born;

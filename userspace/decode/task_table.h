@@ -181,8 +181,14 @@ public:
     // are too many.
     [[nodiscard]] Task* line(Task& beside, LineKind kind, std::string_view name);
 
-    // The line of that name that the process's threads share; nullptr: there are too many.
+    // The line of that name that the process's threads share, made if there is none; nullptr: there
+    // are too many.
     [[nodiscard]] Task* process_line(Process& process, std::string_view name);
+    // nullptr: there is none.
+    [[nodiscard]] static Task* find_process_line(Process& process, std::string_view name) {
+        const auto found = process.lines.find(name);
+        return found == process.lines.end() ? nullptr : found->second.get();
+    }
 
     // How many lives have begun: while it stays the same, every Task& stays good.
     [[nodiscard]] uint32_t lives() const { return next_index_; }

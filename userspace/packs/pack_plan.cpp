@@ -365,7 +365,7 @@ void FileOfPack::give_way_to_rings(const PackProbe& probe,
                                    std::optional<AttachPlan>& chosen) {
     const bool may_yield = std::ranges::any_of(
         probe.events, [](const EventSpec& event) { return event.begin.clauses.yields_to_ring; });
-    if (!may_yield || !chosen || !options_.reads_rings) return;
+    if (!may_yield || !chosen || !subject_.gives_way_to_rings) return;
     if (subject_.to_come != nullptr || subject_.pids.empty()) return;
     if (!has_rings_) {
         has_rings_ = std::ranges::all_of(

@@ -88,6 +88,9 @@ struct PackSubject {
     const ProcessStart* to_come = nullptr;  // of a program that is yet to be started; or null
     // All that the processes run which probes are put into; null: not known (CompileOptions).
     const TargetFiles* process_files = nullptr;
+    // These processes, and no others, run the file in the recording, and the rings that they share
+    // are read: what says the same is not armed where all have one.
+    bool gives_way_to_rings = false;
 };
 
 struct PackPlannerOptions {
@@ -95,7 +98,6 @@ struct PackPlannerOptions {
     bool allow_nop5 = false;
     // Probes of higher levels are looked up too, whatever it costs; for those who only ask.
     bool looks_up_all = false;
-    bool reads_rings = true;  // of processes that share theirs: what says the same is not armed
     DebugFileSearch debug_files;
     std::string proc_root = "/proc";
 };

@@ -94,7 +94,8 @@ PackStart plan_packs(const PackPlanner& planner,
             .is_executable = group.is_program || group.running.is_executable,
             .pids = group.running.pids(),
             .to_come = group.program_path.empty() ? nullptr : &request.program_start,
-            .process_files = process_files ? &*process_files : nullptr};
+            .process_files = process_files ? &*process_files : nullptr,
+            .gives_way_to_rings = request.are_all && request.are_rings_read};
         PackAddition added = planner.add(subject, plan);
         const bool has_probes = std::ranges::any_of(added.files, &PackedFile::is_armed);
         move_all(start.found.files, added.files);

@@ -13,7 +13,8 @@ namespace tracer {
 
 struct PackStartRequest {
     std::vector<uint32_t> pids;
-    bool are_all = false;  // probes are put into these processes alone
+    bool are_all = false;         // probes are put into these processes alone
+    bool are_rings_read = false;  // which they share
     // Of a program that is yet to be started: its own file first, then its libraries.
     std::vector<std::string> program_files;
     ProcessStart program_start;

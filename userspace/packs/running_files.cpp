@@ -141,8 +141,10 @@ std::optional<ProcessMapping> ring_mapping_of(uint32_t pid) {
     constexpr std::string_view kSuffix = ".events";
     const auto maps = read_process_maps(static_cast<pid_t>(pid));
     if (!maps) return std::nullopt;
-    const auto found = std::ranges::find_if(
-        *maps, [&](const ProcessMapping& mapping) { return mapping.path.ends_with(kSuffix); });
+    const auto found = std::ranges::find_if(*maps, [&](const ProcessMapping& mapping) {
+        return mapping.is_shared && mapping.is_writable && mapping.file_offset == 0 &&
+               mapping.path.ends_with(kSuffix);
+    });
     if (found == maps->end()) return std::nullopt;
     return *found;
 }

@@ -40,8 +40,8 @@ struct RunningFile {
 // Whether the file is the program that the process runs now.
 [[nodiscard]] bool is_program_of(uint32_t pid, const FileStamp& file);
 
-// Where the process has mapped the file of rings that it shares, PID.events (ring_layout.h);
-// nullopt: it has none.
+// Where the process has mapped the file of rings that it shares, PID.events (ring_layout.h), as
+// those do that write it; nullopt: it has none.
 [[nodiscard]] std::optional<ProcessMapping> ring_mapping_of(uint32_t pid);
 
 // What a process was given when it began: at most 1 MiB of each. It may have overwritten both.

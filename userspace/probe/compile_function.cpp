@@ -493,11 +493,14 @@ private:
     [[nodiscard]] static std::optional<VariablePlace> place_of_variable(ProbeFile& file,
                                                                         uint64_t from_offset,
                                                                         std::string_view name) {
-        if (const auto offset = file.thread_offset_of(name)) return VariablePlace{true, *offset};
         const auto symbols = file.symbols();
         const auto to = symbols ? (*symbols)->address_of(name) : std::nullopt;
+        if (!to) {
+            const auto offset = file.thread_offset_of(name);
+            return offset ? std::optional(VariablePlace{true, *offset}) : std::nullopt;
+        }
         const auto from = file.elf().code_address_of(from_offset);
-        if (!to || !from) return std::nullopt;
+        if (!from) return std::nullopt;
         return VariablePlace{false, static_cast<int64_t>(*to - *from)};
     }
 

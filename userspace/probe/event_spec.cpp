@@ -290,6 +290,10 @@ private:
                                "a span with a key has a track of its own",
                                "without a key it is matched by thread and can be on a line");
         }
+        if (clauses.yields_to_ring && (scope == PairKey::process || scope == PairKey::shared)) {
+            return fail_clause(event.begin, clauses.ring_place,
+                               "unless ring is for events, counters, and pairs by thread");
+        }
         for (const auto& begin : event.other_begins) TR_TRY(check_end_clauses(begin));
         TR_TRY(check_end_clauses(*event.end));
         for (const auto& until : event.until) TR_TRY(check_end_clauses(until));
@@ -310,6 +314,11 @@ private:
             const bool is_there = std::ranges::find(event.end->args, piece.text, &ArgSpec::label) !=
                                   event.end->args.end();
             if (is_there && !is_key) continue;
+            if (is_key) {
+                return fail_clause(event.begin, clauses.track_place,
+                                   "a key tells spans apart, and names no line of the process",
+                                   "the argument may be named twice: frame_key=arg0, n=arg0");
+            }
             return error_at(begin_count_,
                             fmt::format("the line's {{{}}} is no argument of the end", piece.text),
                             fmt::format("name it here as behind the begin: {}=...", piece.text));

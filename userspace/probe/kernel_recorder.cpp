@@ -380,7 +380,9 @@ Status LiveRecorder::attach_groups(const AttachFile& file, const std::function<S
             [&, &group = places, refused = key.refused](size_t index, Error error) -> Status {
                 if (is_stopped) return tl::unexpected(std::move(error));
                 Status left = leave_out(group[index].site, error);
-                if (left && refused) refusals.emplace(*refused, std::move(error));
+                // Of another cause it says nothing of the others.
+                const bool is_of_sort = refused && is_refused_instruction(error);
+                if (left && is_of_sort) refusals.emplace(*refused, std::move(error));
                 return left;
             }));
     }

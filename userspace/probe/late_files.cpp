@@ -50,10 +50,10 @@ std::optional<LateFile> open_if_same(const std::string& path,
 
 bool is_same_point(const model::Point& a, const model::Point& b) {
     const auto is_same_list = [](const auto& left, const auto& right) {
-        return std::ranges::equal(left, right,
-                                  [](const model::Argument& x, const model::Argument& y) {
-                                      return x.name == y.name && x.type == y.type;
-                                  });
+        return std::ranges::equal(
+            left, right, [](const model::Argument& x, const model::Argument& y) {
+                return x.name == y.name && x.type == y.type && x.names == y.names;
+            });
     };
     return a.kind == b.kind && a.category == b.category && a.name == b.name &&
            is_same_list(a.arguments, b.arguments) && is_same_list(a.end_arguments, b.end_arguments);

@@ -241,6 +241,11 @@ private:
                                "a function's span is on its thread or on a line beside it",
                                "a pair of probes can be on a line of the process");
         }
+        const bool may_yield = is_event || clauses.meaning == HitMeaning::counter;
+        if (clauses.yields_to_ring && (spec_.kind == ProbeKind::span || !may_yield)) {
+            return fail_clause(spec_, clauses.ring_place,
+                               "unless ring is for events, counters, and pairs by thread");
+        }
         if (clauses.raise_place.length != 0 && spec_.kind == ProbeKind::tracepoint) {
             return fail_clause(spec_, clauses.raise_place, "a tracepoint lies in no file",
                                "raise is for probes of the file that has the semaphore");

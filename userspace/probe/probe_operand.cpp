@@ -127,7 +127,7 @@ private:
         }
         if (!is_of_function(kind_)) {
             return text_.error_at(name, "a variable's address is known at places of its own file",
-                                  "u:, span: and calls: probes can read it");
+                                  "u:, ur:, span: and calls: probes can read it");
         }
         arg_.operand = std::move(name.text);
         arg_.text_offset = name.offset;

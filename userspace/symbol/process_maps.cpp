@@ -95,7 +95,9 @@ std::optional<ProcessMapping> parse_maps_line(std::string_view line) {
     if (!take_number(line, 16, '-', mapping.start)) return std::nullopt;
     if (!take_number(line, 16, ' ', mapping.end)) return std::nullopt;
     if (line.size() < 5 || line[4] != ' ' || mapping.end < mapping.start) return std::nullopt;
+    mapping.is_writable = line[1] == 'w';
     mapping.is_executable = line[2] == 'x';
+    mapping.is_shared = line[3] == 's';
     line.remove_prefix(5);
     if (!take_number(line, 16, ' ', mapping.file_offset)) return std::nullopt;
     if (!take_number(line, 16, ':', mapping.device_major)) return std::nullopt;

@@ -22,6 +22,8 @@ struct ProcessMapping {
     uint32_t device_minor = 0;
     uint64_t inode = 0;
     bool is_executable = false;
+    bool is_writable = false;
+    bool is_shared = false;
     bool is_deleted = false;  // the name leads to another file now, or to none
     std::string path;         // as the process sees it, unescaped, without " (deleted)"
 };

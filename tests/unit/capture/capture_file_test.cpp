@@ -89,7 +89,10 @@ std::vector<ProbeDefinition> some_probes() {
          .spec = "usdt:app:event",
          .sample_every = 100,
          .may_lack_begin = true,
-         .name = {{"event ", NamePiece::kText}, {"", 0}}},
+         .name = {{"event ", NamePiece::kText}, {"", 0}},
+         .line = {{"line ", NamePiece::kText}, {"", 0}},
+         .is_line_of_process = true,
+         .yields_to_ring = true},
         {.probe_id = 17,
          .role = HitRole::span_begin,
          .point = model::PointIndex{1},
@@ -200,6 +203,8 @@ void expect_same(const RecordingDefinitions& a, const RecordingDefinitions& b) {
         EXPECT_EQ(a.probes[i].sample_every, b.probes[i].sample_every);
         EXPECT_EQ(a.probes[i].may_lack_begin, b.probes[i].may_lack_begin);
         EXPECT_EQ(a.probes[i].place, b.probes[i].place);
+        EXPECT_EQ(a.probes[i].is_line_of_process, b.probes[i].is_line_of_process);
+        EXPECT_EQ(a.probes[i].yields_to_ring, b.probes[i].yields_to_ring);
         EXPECT_EQ(a.probes[i].name, b.probes[i].name);
         EXPECT_EQ(a.probes[i].line, b.probes[i].line);
     }

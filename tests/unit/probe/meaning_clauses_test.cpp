@@ -67,6 +67,8 @@ TEST(MeaningClauses, RefusalsPointAtTheToken) {
     EXPECT_EQ(pointed_at("u:a:f track \"t\" of thread"), "thread");
     EXPECT_EQ(pointed_at("span:a:f track \"t\" of process"), "track \"t\" of process");
     EXPECT_EQ(pointed_at("u:a:f unless x"), "x");
+    EXPECT_EQ(pointed_at("span:a:f unless ring"), "unless ring");
+    EXPECT_EQ(pointed_at("u:a:f state \"s\" unless ring"), "unless ring");
     EXPECT_EQ(pointed_at("u:a:f track \"a{\""), "{");
     EXPECT_EQ(pointed_at("u:a:f names"), "(end)");
     EXPECT_EQ(pointed_at("u:a:f names file"), "file");

@@ -386,7 +386,7 @@ TEST_F(PackedDiscovery, AProcessThatJoinsIsNamedByItsCommandLine) {
     PackPlannerOptions options;
     options.proc_root = proc;
     use_pack("process_title = \"app: *\"", "soname = \"libc.so.6\"", std::move(options));
-    recorder_.news.selected = {own_pid()};
+    recorder_.news.selected.push_back({own_pid(), 1});
     for (const LateFile& file : open_mapped_files(own_pid())) options_.packed.add(file.stamp);
     const auto discovery = start();
     std::vector<OwnRecord> records;
