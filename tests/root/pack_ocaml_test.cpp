@@ -149,7 +149,9 @@ TEST_P(PackOcaml, PhasesAreThoseOfTheRing) {
     ASSERT_EQ(seen.size(), 3U);
     for (const auto& [line, texts] : seen) {
         ASSERT_TRUE(wanted.contains(line)) << line;
-        EXPECT_FALSE(std::ranges::search(wanted.at(line), texts).empty()) << line;
+        const auto& all = wanted.at(line);
+        EXPECT_NE(std::search(all.begin(), all.end(), texts.begin(), texts.end()), all.end())
+            << line;
         EXPECT_GT(texts.size(), 100U) << line;
     }
 }
