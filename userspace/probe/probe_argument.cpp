@@ -339,9 +339,9 @@ Result<Place> place_of_variable(const ProbeSpec& spec,
     }
     Place place;
     place.arg.op_count = 1;
-    place.arg.ops[0] = {.code = TR_OP_REG,
-                        .reg = variable->is_of_thread ? TR_REG_FS_BASE : TR_REG_RIP,
-                        .imm = variable->distance};
+    const tr_reg base = variable->is_of_thread ? TR_REG_FS_BASE : TR_REG_RIP;
+    place.arg.ops[0] = {
+        .code = TR_OP_REG, .reg = static_cast<uint8_t>(base), .imm = variable->distance};
     place.description = fmt::format("{} is an address", arg.operand);
     return place;
 }
