@@ -20,6 +20,8 @@ using ring::EventKind;
 
 // As the decoder's.
 constexpr size_t kPointsMax = size_t{1} << 16;
+// Left for kMoreNames: one for each Shape, of which there are some twenty.
+constexpr size_t kPointsWithoutName = 64;
 
 bool is_waiting_phase(std::string_view name) {
     return name == "stw_api_barrier" || name == "minor_leave_barrier" ||
@@ -96,14 +98,18 @@ tr_record_header header_of(uint16_t kind, uint64_t time_ns, uint32_t pid) {
 
 }  // namespace
 
-std::optional<uint32_t> RingPoints::find_or_add(const ring::Event& event,
-                                                std::string_view name,
-                                                uint64_t time_ns,
-                                                RecordBatch& definitions) {
+uint32_t RingPoints::find_or_add(const ring::Event& event,
+                                 std::string_view name,
+                                 uint64_t time_ns,
+                                 RecordBatch& definitions) {
     const Shape shape = shape_of(event, name);
-    const Key key{shape.kind, shape.value, shape.category, std::string(name)};
+    Key key{shape.kind, shape.value, shape.category, std::string(name)};
     if (const auto known = points_.find(key); known != points_.end()) return known->second;
-    if (points_.size() == kPointsMax) return std::nullopt;
+    if (points_.size() >= kPointsMax - kPointsWithoutName) {
+        name = kMoreNames;
+        std::get<std::string>(key) = name;
+        if (const auto known = points_.find(key); known != points_.end()) return known->second;
+    }
     const auto number = static_cast<uint32_t>(points_.size());
     points_.emplace(key, number);
     tr_ring_point record{.header = header_of(TR_KIND_ring_point, time_ns, 0),
@@ -161,16 +167,12 @@ void RingRecords::add_event(const RingItem& item,
                             uint64_t ahead_ns,
                             RingOutput out) {
     const uint64_t time_ns = item.time_ns + ahead_ns;
-    const auto point = point_of(item, time_ns, out);
-    if (!point) {
-        ++events_without_name_;
-        return;
-    }
+    const uint32_t point = point_of(item, time_ns, out);
     ++events_;
     tr_ring_event record{.header = header_of(TR_KIND_ring_event, time_ns, pid_),
                          .producer = producer_,
                          .ring = item.ring,
-                         .point = *point,
+                         .point = point,
                          .value = item.value};
     record.header.probe_id = TR_PROBE_ring;
     if (item.has_value) record.header.flags = TR_RING_EVENT_VALUE;
@@ -188,17 +190,15 @@ void RingRecords::add_event(const RingItem& item,
 }
 
 // A name with '#' is a number for want of a better one, which may become known.
-std::optional<uint32_t> RingRecords::point_of(const RingItem& item,
-                                              uint64_t time_ns,
-                                              RingOutput& out) {
+uint32_t RingRecords::point_of(const RingItem& item, uint64_t time_ns, RingOutput& out) {
     const uint64_t key = uint64_t{item.id} << 8 | static_cast<uint64_t>(item.kind);
     if (const auto known = known_points_.find(key); known != known_points_.end()) {
         return known->second;
     }
     const ring::Event event{.kind = item.kind, .id = item.id, .is_user = item.is_user};
     const std::string name(cursor_.name_of(event));
-    const auto point = out.points.find_or_add(event, name, time_ns, out.definitions);
-    if (point && name.find('#') == std::string::npos) known_points_.emplace(key, *point);
+    const uint32_t point = out.points.find_or_add(event, name, time_ns, out.definitions);
+    if (name.find('#') == std::string::npos) known_points_.emplace(key, point);
     return point;
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -20,11 +19,13 @@ namespace tracer {
 class RingPoints {
 public:
     // The number of the point, whose definition is added to the batch at that time if it is new.
-    // nullopt: there are too many.
-    [[nodiscard]] std::optional<uint32_t> find_or_add(const ring::Event& event,
-                                                      std::string_view name,
-                                                      uint64_t time_ns,
-                                                      RecordBatch& definitions);
+    // Beyond what a recording may have, names are kMoreNames.
+    [[nodiscard]] uint32_t find_or_add(const ring::Event& event,
+                                       std::string_view name,
+                                       uint64_t time_ns,
+                                       RecordBatch& definitions);
+
+    static constexpr std::string_view kMoreNames = "(one of too many names)";
 
 private:
     // Kind, value, category, name.
@@ -53,7 +54,6 @@ public:
     // Another program writes the file from here on: ids, names and rings are new.
     void restart();
     [[nodiscard]] uint64_t events() const { return events_; }
-    [[nodiscard]] uint64_t events_without_name() const { return events_without_name_; }
 
 private:
     struct Ring {
@@ -75,14 +75,11 @@ private:
     uint32_t producer_;
     uint32_t pid_;
     ring::Cursor& cursor_;
-    [[nodiscard]] std::optional<uint32_t> point_of(const RingItem& item,
-                                                   uint64_t time_ns,
-                                                   RingOutput& out);
+    [[nodiscard]] uint32_t point_of(const RingItem& item, uint64_t time_ns, RingOutput& out);
 
     std::vector<Ring> rings_;
     std::unordered_map<uint64_t, uint32_t> known_points_;  // of ids whose name is certain
     uint64_t events_ = 0;
-    uint64_t events_without_name_ = 0;
 };
 
 }  // namespace tracer

@@ -5,6 +5,7 @@
 #include "session/gc_stats.h"
 #include "session/output_file.h"
 #include "session/record_batch.h"
+#include "session/ring_records.h"
 #include "support/recording_writer.h"
 #include "tracer/write/sinks.h"
 #include "unit/ring/ring_builder.h"
@@ -264,6 +265,25 @@ TEST(GcStats, PercentilesAreValuesThatOccurred) {
     EXPECT_EQ(percentile(values, 0.99), 99u);
     EXPECT_EQ(percentile(values, 0.999), 100u);
     EXPECT_EQ(percentile(values, 1.0), 100u);
+}
+
+// Of an id without a name a reader makes one: no file may use up the names of all others.
+TEST(RingPoints, EventsBeyondTheNamesAreKeptWithoutTheirs) {
+    constexpr uint32_t kPoints = 1u << 16;  // of one recording; the decoder takes no more
+    RingPoints points;
+    RecordBatch definitions;
+    const ring::Event unit{.kind = ring::EventKind::user_unit, .is_user = true};
+    const ring::Event number{.kind = ring::EventKind::user_int, .is_user = true};
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < kPoints + 10; ++i) {
+        last = points.find_or_add(unit, "event " + std::to_string(i), 1, definitions);
+    }
+    EXPECT_LT(last, kPoints);
+    EXPECT_EQ(points.find_or_add(unit, "another", 1, definitions), last);
+    EXPECT_EQ(points.find_or_add(unit, "event 7", 1, definitions), 7u) << "known before";
+    const uint32_t other = points.find_or_add(number, "another", 1, definitions);
+    EXPECT_NE(other, last) << "a counter is no instant";
+    EXPECT_LT(other, kPoints);
 }
 
 }  // namespace
