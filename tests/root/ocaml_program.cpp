@@ -49,6 +49,25 @@ std::string OcamlProgram::program(Ring ring) const {
     return {};
 }
 
+Result<OcamlProgram::Run> OcamlProgram::record_running(
+    Ring ring, const std::vector<std::string>& options) const {
+    TR_ASSIGN(auto target, ChildProcess::start({"/bin/sh", "-c", program(ring)}));
+    TR_ASSIGN(const std::string ready, target.read_line(kOcamlLimit));
+    if (ready != "ready") return fail(ErrorCode::bad_input, "said " + ready);
+    std::vector<std::string> arguments{"--pid", std::to_string(target.pid())};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    TR_ASSIGN(auto recorder, Recorder::start(std::move(arguments)));
+    Run run;
+    run.pid = target.pid();
+    TR_ASSIGN(run.collections, collect(target));
+    TR_ASSIGN(run.recorded, recorder.stop());
+    expect_sound(run.recorded);
+    expect_nothing_lost(run.recorded);
+    TR_TRY(target.send_line("end"));
+    TR_ASSIGN([[maybe_unused]] const ExitStatus status, target.wait(kOcamlLimit));
+    return run;
+}
+
 Result<Collections> OcamlProgram::collect(ChildProcess& process) {
     TR_TRY(process.send_line("go"));
     TR_ASSIGN(const std::string line, process.read_line(kOcamlLimit));

@@ -4,6 +4,7 @@
 // a root of its own too.
 #pragma once
 
+#include "root/recording.h"
 #include "support/fixtures/child_process.h"
 #include "support/fixtures/temp_folder.h"
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,6 +37,15 @@ protected:
     enum class Ring : uint8_t { off, on, kept };
     [[nodiscard]] std::string program(Ring ring) const;
     [[nodiscard]] std::string file(std::string_view name) const { return folder_->file(name); }
+
+    struct Run {
+        Recorded recorded;
+        Collections collections;
+        int pid = 0;
+    };
+    // Starts it, records it from when it is ready, by `--pid` and `options`, and tells it to go on.
+    [[nodiscard]] Result<Run> record_running(Ring ring,
+                                             const std::vector<std::string>& options = {}) const;
 
     // Tells the program to go on, and reads what it says then.
     [[nodiscard]] static Result<Collections> collect(ChildProcess& process);

@@ -97,26 +97,19 @@ protected:
 TEST_P(PackOcaml, PhasesAreByDomainAndAsManyAsTheProgramCounts) {
     compile(kDomains);
     if (IsSkipped() || HasFatalFailure()) return;
-    auto target = ChildProcess::start({"/bin/sh", "-c", program(Ring::off)});
-    ASSERT_TRUE(target) << target.error().what;
-    ASSERT_EQ(target->read_line(kOcamlLimit).value_or(""), "ready");
-    auto recorder = Recorder::start({"--pid", std::to_string(target->pid()), "--level", "more"});
-    ASSERT_TRUE(recorder) << recorder.error().what;
-    const auto collections = collect(*target);
-    ASSERT_TRUE(collections) << collections.error().what;
-    const auto recorded = recorder->stop();
-    ASSERT_TRUE(recorded) << recorded.error().what;
-    expect_sound(*recorded);
-    expect_nothing_lost(*recorded);
-    const Lines lines = spans_by_domain(recorded->file);
+    const auto run = record_running(Ring::off, {"--level", "more"});
+    ASSERT_TRUE(run) << run.error().what;
+    const Lines lines = spans_by_domain(run->recorded.file);
     // Each takes part in every collection as long as it lives.
-    EXPECT_EQ(count_in(lines, "domain 0", "begin minor"), collections->after - collections->before);
+    EXPECT_EQ(count_in(lines, "domain 0", "begin minor"),
+              run->collections.after - run->collections.before);
     EXPECT_GT(count_in(lines, "domain 1", "begin minor"), 0U);
     EXPECT_EQ(count_in(lines, "domain 0", "begin minor"), count_in(lines, "domain 0", "end minor"));
-    EXPECT_EQ(recorded->result.summary.at("spans").at("orphan_ends"), 0u);
-    EXPECT_EQ(recorded->result.summary.at("spans").at("unwound"), 0u);
-    EXPECT_GT(count_by_name(recorded->file, "app", FxtEventType::counter)["minor_allocated"], 0U);
-    const auto lifecycle = count_by_name(recorded->file, "app");
+    EXPECT_EQ(run->recorded.result.summary.at("spans").at("orphan_ends"), 0u);
+    EXPECT_EQ(run->recorded.result.summary.at("spans").at("unwound"), 0u);
+    EXPECT_GT(count_by_name(run->recorded.file, "app", FxtEventType::counter)["minor_allocated"],
+              0U);
+    const auto lifecycle = count_by_name(run->recorded.file, "app");
     EXPECT_EQ(lifecycle.at("domain_spawn"), 2U);
 }
 
@@ -125,26 +118,15 @@ TEST_P(PackOcaml, PhasesAreByDomainAndAsManyAsTheProgramCounts) {
 TEST_P(PackOcaml, PhasesAreThoseOfTheRing) {
     compile(kDomains);
     if (IsSkipped() || HasFatalFailure()) return;
-    auto target = ChildProcess::start({"/bin/sh", "-c", program(Ring::kept)});
-    ASSERT_TRUE(target) << target.error().what;
-    ASSERT_EQ(target->read_line(kOcamlLimit).value_or(""), "ready");
-    auto recorder =
-        Recorder::start({"--pid", std::to_string(target->pid()), "--level", "more", "--no-rings"});
-    ASSERT_TRUE(recorder) << recorder.error().what;
-    ASSERT_TRUE(collect(*target));
-    const auto recorded = recorder->stop();
-    ASSERT_TRUE(recorded) << recorded.error().what;
-    expect_sound(*recorded);
-    expect_nothing_lost(*recorded);
-    ASSERT_TRUE(target->send_line("end"));
-    ASSERT_TRUE(target->wait(kOcamlLimit));
-    const std::string converted = file("ring.fxt");
-    const auto run = run_tracer({"convert", kept_ring(), "-o", converted, "-q"});
+    const auto run = record_running(Ring::kept, {"--level", "more", "--no-rings"});
     ASSERT_TRUE(run) << run.error().what;
-    ASSERT_EQ(run->status, ExitStatus{}) << run->errors;
+    const std::string converted = file("ring.fxt");
+    const auto convert = run_tracer({"convert", kept_ring(), "-o", converted, "-q"});
+    ASSERT_TRUE(convert) << convert.error().what;
+    ASSERT_EQ(convert->status, ExitStatus{}) << convert->errors;
     const auto expected = load_fxt(converted);
     ASSERT_TRUE(expected) << expected.error().what;
-    const Lines seen = spans_by_domain(recorded->file);
+    const Lines seen = spans_by_domain(run->recorded.file);
     const Lines wanted = spans_by_domain(*expected);
     ASSERT_EQ(seen.size(), 3U);
     for (const auto& [line, texts] : seen) {
@@ -159,20 +141,11 @@ TEST_P(PackOcaml, PhasesAreThoseOfTheRing) {
 TEST_P(PackOcaml, CollectionsCostTwoHitsByDefault) {
     compile(kOneDomain);
     if (IsSkipped() || HasFatalFailure()) return;
-    auto target = ChildProcess::start({"/bin/sh", "-c", program(Ring::off)});
-    ASSERT_TRUE(target) << target.error().what;
-    ASSERT_EQ(target->read_line(kOcamlLimit).value_or(""), "ready");
-    auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
-    ASSERT_TRUE(recorder) << recorder.error().what;
-    const auto collections = collect(*target);
-    ASSERT_TRUE(collections) << collections.error().what;
-    const auto recorded = recorder->stop();
-    ASSERT_TRUE(recorded) << recorded.error().what;
-    expect_sound(*recorded);
-    expect_nothing_lost(*recorded);
-    const Lines lines = spans_by_domain(recorded->file);
+    const auto run = record_running(Ring::off);
+    ASSERT_TRUE(run) << run.error().what;
+    const Lines lines = spans_by_domain(run->recorded.file);
     EXPECT_EQ(minors_behind_compaction(lines.at("domain 0")),
-              collections->after - collections->before);
+              run->collections.after - run->collections.before);
     EXPECT_EQ(count_in(lines, "domain 0", "begin compaction"), 1U);
     EXPECT_GT(count_in(lines, "domain 0", "begin major slice"), 0U);
 }

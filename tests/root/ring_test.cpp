@@ -43,27 +43,18 @@ uint64_t minors_of(const Recorded& recorded) {
 }
 
 TEST_P(OcamlRing, OfARunningProgramSaysWhatItsRuntimeCounts) {
-    auto target = ChildProcess::start({"/bin/sh", "-c", program(Ring::on)});
-    ASSERT_TRUE(target) << target.error().what;
-    ASSERT_EQ(target->read_line(kOcamlLimit).value_or(""), "ready");
-    auto recorder = Recorder::start({"--pid", std::to_string(target->pid())});
-    ASSERT_TRUE(recorder) << recorder.error().what;
-    const auto collections = collect(*target);
-    ASSERT_TRUE(collections) << collections.error().what;
-    const auto recorded = recorder->stop();
-    ASSERT_TRUE(recorded) << recorded.error().what;
-    expect_sound(*recorded);
-    expect_nothing_lost(*recorded);
-    EXPECT_EQ(minors_of(*recorded), collections->after - collections->before);
-    const auto& rings = recorded->result.summary.at("shared_rings");
+    const auto run = record_running(Ring::on);
+    ASSERT_TRUE(run) << run.error().what;
+    EXPECT_EQ(minors_of(run->recorded), run->collections.after - run->collections.before);
+    const auto& rings = run->recorded.result.summary.at("shared_rings");
     ASSERT_EQ(rings.size(), 1u);
-    EXPECT_EQ(rings[0].at("pid"), target->pid());
+    EXPECT_EQ(rings[0].at("pid"), run->pid);
     EXPECT_EQ(rings[0].at("runtime"),
               GetParam() == std::string("trixie") ? "OCaml 5.3" : "OCaml 5.4 to 5.5");
     // The pack says nothing besides: its probes are functions of the program.
-    EXPECT_TRUE(count_by_name(recorded->file, "app", FxtEventType::duration_begin).empty());
+    EXPECT_TRUE(count_by_name(run->recorded.file, "app", FxtEventType::duration_begin).empty());
     // Switches of the same process, on the same clock.
-    EXPECT_FALSE(recorded->file.switches.empty());
+    EXPECT_FALSE(run->recorded.file.switches.empty());
 }
 
 TEST_P(OcamlRing, FromTheFirstInstructionIsWholeAlsoThroughACapture) {

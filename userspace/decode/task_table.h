@@ -139,7 +139,7 @@ struct Process {
 inline constexpr uint32_t kFibersMax = 1U << 16;
 // Beside one thread. Their names may be made of values, and each hit looks for its own.
 inline constexpr size_t kLinesOfThreadMax = 64;
-// That the threads of one process share: OCaml has 128 domains unless it is asked for more.
+// That the threads of one process share.
 inline constexpr size_t kLinesOfProcessMax = 4096;
 
 // Told before a task is forgotten, so that nothing of it stays open.
