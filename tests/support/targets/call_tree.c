@@ -6,12 +6,13 @@
  * (10), --threads N (3). Prints {"calls":{NAME:N,..},"returns":{NAME:N,..},"depth":{NAME:N,..}}
  * over all threads; depth is the deepest nesting of that function within itself.
  */
+#include "function_kept_whole.h"
 #include "target.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 
-#define TRACED __attribute__((noinline, noclone))
+#define TRACED FUNCTION_KEPT_WHOLE
 #define THREADS_MAX 64
 
 #define FUNCTIONS(X) \

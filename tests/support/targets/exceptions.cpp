@@ -4,6 +4,7 @@
 // of C++, and of the C library where it calls back. Spans throwing:span__* around those that have a
 // destructor. Speaks as target.h says. --seconds N (0: one round).
 #define TRACER_SPAN_PROVIDER throwing
+#include "function_kept_whole.h"
 #include "target.h"
 #include "tracer/usdt.h"
 
@@ -38,26 +39,26 @@ constexpr int kRounds = 200;
 
 extern "C" {
 
-__attribute__((noinline, noclone)) int throw_at(int x) {
+FUNCTION_KEPT_WHOLE int throw_at(int x) {
     if (x % 3 == 0) throw std::runtime_error("planned");
     return x + 1;
 }
 
 // Nothing of its own to unwind: no table of landing pads, yet exceptions pass.
-__attribute__((noinline, noclone)) int pass_through(int x) {
+FUNCTION_KEPT_WHOLE int pass_through(int x) {
     ++entered;
     const int result = throw_at(x) + 1;
     ++returned;
     return result;
 }
 
-__attribute__((noinline, noclone)) int clean_up(int x) {
+FUNCTION_KEPT_WHOLE int clean_up(int x) {
     const Guard guard;
     TRACER_SPAN("clean up");
     return pass_through(x) + 1;
 }
 
-__attribute__((noinline, noclone)) int catch_it(int x) {
+FUNCTION_KEPT_WHOLE int catch_it(int x) {
     try {
         return clean_up(x);
     } catch (const std::runtime_error&) {

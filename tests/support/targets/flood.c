@@ -7,6 +7,7 @@
  * {"hits":..,"wall_ns":..,"cpu_ns":..,"threads":[{"tid":..,"hits":..,"cpu_ns":..},..]}
  * Used by the loss tests and by the benchmarks.
  */
+#include "function_kept_whole.h"
 #include "target.h"
 #include "tracer/usdt.h"
 
@@ -52,7 +53,7 @@ static void pin(int cpu) {
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-static __attribute__((noinline, noclone)) void flood_usdt(uint64_t first,
+static FUNCTION_KEPT_WHOLE void flood_usdt(uint64_t first,
                                                           uint64_t end,
                                                           uint32_t thread) {
     for (uint64_t i = first; i < end; i++) {
@@ -61,7 +62,7 @@ static __attribute__((noinline, noclone)) void flood_usdt(uint64_t first,
     }
 }
 
-static __attribute__((noinline, noclone)) void flood_calls(uint64_t first,
+static FUNCTION_KEPT_WHOLE void flood_calls(uint64_t first,
                                                            uint64_t end,
                                                            uint32_t thread) {
     for (uint64_t i = first; i < end; i++) {
@@ -69,7 +70,7 @@ static __attribute__((noinline, noclone)) void flood_calls(uint64_t first,
     }
 }
 
-static __attribute__((noinline, noclone)) void flood_nothing(uint64_t first, uint64_t end) {
+static FUNCTION_KEPT_WHOLE void flood_nothing(uint64_t first, uint64_t end) {
     for (uint64_t i = first; i < end; i++) {
         __asm__ volatile("" : : "r"(i));
     }

@@ -8,6 +8,7 @@
  * Probes: forking:request(int number, int child), child 0 in the parent; forking:red_zone(u64);
  * forking:pair(int number) and forking:lone(int number) with each request.
  */
+#include "function_kept_whole.h"
 #include "raw_note.h"
 #include "target.h"
 #include "tracer/usdt.h"
@@ -41,7 +42,7 @@ __asm__(
     ".size red_zone_leaf, .-red_zone_leaf\n");
 
 /* One site for parent and children. */
-static __attribute__((noinline, noclone)) void request(int number, int child) {
+static FUNCTION_KEPT_WHOLE void request(int number, int child) {
     TRACER_PROBE(forking, request, number, child);
 }
 
@@ -49,11 +50,11 @@ static __attribute__((noinline, noclone)) void request(int number, int child) {
  * As newer macros leave sites: a 1-byte nop with a 5-byte nop behind it, and a 5-byte nop alone,
  * which no tracer should touch on Linux 6.18.
  */
-static __attribute__((noinline, noclone)) void pair(int number) {
+static FUNCTION_KEPT_WHOLE void pair(int number) {
     __asm__ __volatile__(RAW_NOTE("forking", "pair", "0", "-4@%0") RAW_NOP5 : : "r"(number));
 }
 
-static __attribute__((noinline, noclone)) void lone(int number) {
+static FUNCTION_KEPT_WHOLE void lone(int number) {
     __asm__ __volatile__(RAW_NOTE_ON(RAW_NOP5, "forking", "lone", "0", "-4@%0") : : "r"(number));
 }
 

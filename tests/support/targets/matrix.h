@@ -4,13 +4,11 @@
 
 /* The parts of usdt_matrix: each hits every probe of its kind once and logs what it passed. */
 
+#include "function_kept_whole.h"
+
 #include <stdint.h>
 
-#ifdef __clang__
-#define MATRIX_SITE __attribute__((noinline)) /* clang makes no clones */
-#else
-#define MATRIX_SITE __attribute__((noinline, noclone))
-#endif
+#define MATRIX_SITE FUNCTION_KEPT_WHOLE
 
 /* Bits for argument k of a round: every byte differs, the top bit comes and goes. */
 static inline uint64_t matrix_bits(uint64_t round, unsigned k) {
