@@ -85,6 +85,7 @@ void DrainThread::run() {
     bool is_behind = false;
     while (!stop_.load(std::memory_order_acquire)) {
         recorder_.wait(is_behind ? std::chrono::milliseconds(0) : rings_.wait(options_.wait));
+        Call* const call = call_.exchange(nullptr, std::memory_order_acq_rel);
         const uint64_t now_ns = boottime_ns();
         const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
         // After the clock, however long it is held up: all that programs wrote up to the watermark
@@ -97,7 +98,26 @@ void DrainThread::run() {
         is_behind = drained_to_ns_ < watermark_ns;
         watch_output();
         publish();
+        finish(call);
     }
+    finish(call_.exchange(nullptr, std::memory_order_acq_rel));
+}
+
+void DrainThread::call(const std::function<void()>& work) {
+    if (!thread_.joinable()) {
+        work();
+        return;
+    }
+    Call call{work};
+    call_.store(&call, std::memory_order_release);
+    recorder_.wake();
+    call.done.acquire();
+}
+
+void DrainThread::finish(Call* call) {
+    if (call == nullptr) return;
+    call->work();
+    call->done.release();
 }
 
 bool DrainThread::drain_to_empty(const std::function<bool()>& give_up) {

@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 
@@ -62,6 +63,12 @@ public:
     // Ends the thread after the turn it is in; what is younger than the slack stays in the rings.
     void stop();
 
+    // Runs `work` on the thread after a turn that begins later than the call: all that was recorded
+    // up to the slack before the call is in the output by then, unless draining is behind. Waits
+    // for it, as long as two turns take (some 200 ms where draining uses up its share). On the
+    // caller's thread where the drain thread does not run. Of the thread that starts and stops it.
+    void call(const std::function<void()>& work);
+
     // After stop() and once nothing produces any more: the rest, on the calling thread and without
     // a bound on its share. False: `give_up`, asked after every few milliseconds' worth of records,
     // ended it.
@@ -78,7 +85,13 @@ public:
     [[nodiscard]] const std::string& late_error() const { return late_error_; }
 
 private:
+    struct Call {
+        const std::function<void()>& work;
+        std::binary_semaphore done{0};
+    };
+
     void run();
+    static void finish(Call* call);
     // One turn: everything older than `watermark_ns`, in slices between which the share is
     // looked at; less after a pause.
     void drain_up_to(uint64_t watermark_ns);
@@ -106,6 +119,7 @@ private:
     std::thread thread_;
     std::atomic<bool> stop_ = false;
     std::atomic<int> raised_ = -1;  // an EndCause
+    std::atomic<Call*> call_ = nullptr;
     DrainProgress progress_;
     std::string priority_warning_;
 

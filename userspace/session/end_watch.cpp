@@ -74,12 +74,15 @@ const char* end_cause_text(EndCause cause) {
             return "targets-ended";
         case EndCause::output_failed:
             return "output-failed";
+        case EndCause::stopped:
+            return "stopped";
     }
     return "";
 }
 
 Result<EndWatch> EndWatch::make() {
-    const sigset_t set = ending_signals();
+    sigset_t set = ending_signals();
+    sigaddset(&set, SIGUSR1);
     if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
         return fail_errno(ErrorCode::internal, error, "block signals");
     }
@@ -125,6 +128,7 @@ Status EndWatch::start_timers(std::optional<std::chrono::nanoseconds> duration,
 
 EndCause EndWatch::wait(const std::function<void()>& on_tick) {
     while (true) {
+        if (asked_) return *asked_;
         if (had_targets_ && targets_.empty()) return EndCause::targets_ended;
         if (const auto cause = poll_once(-1, on_tick)) return *cause;
     }
@@ -156,10 +160,22 @@ void EndWatch::let_signals_kill() {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
+void EndWatch::add_readable(int fd, std::function<void()> handler) {
+    readable_.push_back(std::make_shared<const Readable>(Readable{fd, std::move(handler)}));
+}
+
+void EndWatch::forget_readable(int fd) {
+    std::erase_if(readable_, [fd](const auto& it) { return it->fd == fd; });
+}
+
 bool EndWatch::take_signal() {
     signalfd_siginfo info{};
     bool any = false;
     while (read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+        if (info.ssi_signo == SIGUSR1) {
+            if (on_user_signal_) on_user_signal_();
+            continue;
+        }
         signal_ = static_cast<int>(info.ssi_signo);
         any = true;
     }
@@ -174,14 +190,22 @@ std::optional<EndCause> EndWatch::poll_once(int timeout_ms, const std::function<
         fds.push_back({fd, POLLIN, 0});
     }
     for (const UniqueFd& target : targets_) fds.push_back({target.get(), POLLIN, 0});
+    const size_t targets_end = fds.size();
+    const auto readable = readable_;
+    for (const auto& one : readable) fds.push_back({one->fd, POLLIN, 0});
     if (poll(fds.data(), fds.size(), timeout_ms) <= 0) return std::nullopt;
 
-    for (size_t i = fds.size(); i-- > kFixed;) {
+    for (size_t i = targets_end; i-- > kFixed;) {
         if (fds[i].revents != 0) targets_.erase(targets_.begin() + static_cast<long>(i - kFixed));
     }
     if (fds[3].revents != 0) {
         drain_counter(tick_.get());
         on_tick();
+    }
+    for (size_t i = 0; i < readable.size(); ++i) {
+        // A handler before may have forgotten it, and closed the descriptor.
+        const bool is_known = std::ranges::find(readable_, readable[i]) != readable_.end();
+        if (fds[targets_end + i].revents != 0 && is_known) readable[i]->handler();
     }
     if (fds[1].revents != 0) {
         drain_counter(wake_.get());

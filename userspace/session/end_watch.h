@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ enum class EndCause : uint8_t {
     max_size,       // --max-size
     targets_ended,  // the last one watched
     output_failed,  // the sink refuses for good
+    stopped,        // asked to end, by no signal
 };
 
 [[nodiscard]] const char* end_cause_text(EndCause cause);
@@ -27,10 +29,10 @@ enum class EndCause : uint8_t {
 // all of them inherit the blocked signals and only this one takes them.
 class EndWatch {
 public:
-    // Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT, ignores SIGPIPE (a closed reader is an error of
-    // the sink). SIGHUP is let be when it is ignored already (nohup). The signals stay as they are
-    // when it is destroyed: the process is about to end, and one that comes late must not cut the
-    // last lines.
+    // Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1, ignores SIGPIPE (a closed reader is an
+    // error of the sink). SIGHUP is let be when it is ignored already (nohup). The signals stay as
+    // they are when it is destroyed: the process is about to end, and one that comes late must not
+    // cut the last lines.
     [[nodiscard]] static Result<EndWatch> make();
 
     // The recording ends when every task added has ended. A thread needs Linux 6.9 (PIDFD_THREAD);
@@ -51,7 +53,8 @@ public:
     // Waits for that long, or until a signal arrives.
     void pause(std::chrono::milliseconds time);
 
-    // Takes the signals that have arrived; true if there was one since the last call (or wait).
+    // Takes the signals that have arrived; true if there was one that ends since the last call (or
+    // wait).
     [[nodiscard]] bool take_signal();
 
     // From now on those signals end the process by their default action, also the ones that were
@@ -61,11 +64,28 @@ public:
     // The last signal taken, 0: none.
     [[nodiscard]] int signal() const { return signal_; }
 
+    // Calls `handler` from wait(), on its thread, whenever the descriptor is readable or hung up,
+    // until it is forgotten. Handlers may add, forget and end_by(). The descriptor stays the
+    // caller's.
+    void add_readable(int fd, std::function<void()> handler);
+    void forget_readable(int fd);
+
+    // Of a handler: wait() returns this cause next.
+    void end_by(EndCause cause) { asked_ = cause; }
+
+    // SIGUSR1, from here on; blocked since make(), so that one that comes early waits.
+    void on_user_signal(std::function<void()> handler) { on_user_signal_ = std::move(handler); }
+
     // Written by another thread (8 bytes, eventfd) to make wait() ask `raised`.
     [[nodiscard]] int wake_fd() const { return wake_.get(); }
     void raise_by(std::function<std::optional<EndCause>()> raised) { raised_ = std::move(raised); }
 
 private:
+    struct Readable {
+        int fd;
+        std::function<void()> handler;
+    };
+
     EndWatch(UniqueFd signals, UniqueFd wake, UniqueFd duration, UniqueFd tick)
         : signals_(std::move(signals)),
           wake_(std::move(wake)),
@@ -82,7 +102,10 @@ private:
     UniqueFd tick_;
     std::vector<UniqueFd> targets_;  // pidfds of those still alive
     bool had_targets_ = false;
+    std::vector<std::shared_ptr<const Readable>> readable_;
     int signal_ = 0;
+    std::optional<EndCause> asked_;
+    std::function<void()> on_user_signal_;
     std::function<std::optional<EndCause>()> raised_;
 };
 

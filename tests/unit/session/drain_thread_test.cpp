@@ -70,6 +70,33 @@ TEST(DrainThread, WritesClocksInTimeOrderWithTheRecords) {
     EXPECT_TRUE(std::ranges::is_sorted(output.times));
 }
 
+TEST(DrainThread, CallsBetweenTurnsWithAllBeforeInTheOutput) {
+    test::FakeRecorder recorder(1);
+    test::FakeOutput output;
+    Merger merger(recorder);
+    DrainOptions options = fast_options();
+    options.wait = std::chrono::hours(1);
+    LateQueue late;
+    RingReader rings;
+    DrainThread drain(recorder, merger, output, late, rings, options);
+    drain.start(-1);
+    for (uint64_t turn = 1; turn <= 100; ++turn) {
+        recorder.hit(0);
+        uint64_t written = 0;
+        std::thread::id caller;
+        drain.call([&] {
+            written = output.records;
+            caller = std::this_thread::get_id();
+        });
+        EXPECT_EQ(written, turn);
+        EXPECT_NE(caller, std::this_thread::get_id());
+    }
+    drain.stop();
+    bool is_called = false;
+    drain.call([&] { is_called = true; });
+    EXPECT_TRUE(is_called);
+}
+
 TEST(DrainThread, FlushesWhileNothingComes) {
     test::FakeRecorder recorder(1);
     test::FakeOutput output;

@@ -2,6 +2,7 @@
 #include "session/end_watch.h"
 
 #include <csignal>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -33,6 +34,40 @@ TEST(EndWatch, TicksUntilTheEnd) {
               EndCause::interrupted);
     EXPECT_GE(ticks, 3);
     EXPECT_EQ(watch->signal(), SIGTERM);
+}
+
+TEST(EndWatch, HandlesWhatIsReadableUntilForgottenAndEndsByRequest) {
+    auto watch = EndWatch::make();
+    ASSERT_TRUE(watch);
+    ASSERT_TRUE(watch->start_timers({}, kNever));
+    const UniqueFd first(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    const UniqueFd second(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    int firsts = 0;
+    int seconds = 0;
+    // Both are readable in the same poll: what is forgotten by the one before is not called.
+    watch->add_readable(first.get(), [&] {
+        if (++firsts == 1) watch->forget_readable(second.get());
+        if (firsts == 3) watch->end_by(EndCause::stopped);
+    });
+    watch->add_readable(second.get(), [&] { ++seconds; });
+    EXPECT_EQ(watch->wait([] {}), EndCause::stopped);
+    EXPECT_EQ(firsts, 3);
+    EXPECT_EQ(seconds, 0);
+}
+
+TEST(EndWatch, AUserSignalEndsNothing) {
+    auto watch = EndWatch::make();
+    ASSERT_TRUE(watch);
+    ASSERT_TRUE(watch->start_timers({}, kNever));
+    kill(getpid(), SIGUSR1);  // early: it waits
+    int signals = 0;
+    watch->on_user_signal([&] {
+        if (++signals == 1) kill(getpid(), SIGUSR1);
+        if (signals == 2) watch->end_by(EndCause::stopped);
+    });
+    EXPECT_EQ(watch->wait([] {}), EndCause::stopped);
+    EXPECT_EQ(signals, 2);
+    EXPECT_EQ(watch->signal(), 0);
 }
 
 class EndWatchSignal : public testing::TestWithParam<int> {};

@@ -44,6 +44,7 @@ public:
             return false;
         }
         target.records.push_back(header);
+        is_woken_ = true;
         woken_.notify_all();
         return true;
     }
@@ -104,10 +105,15 @@ public:
     }
     bool wait(std::chrono::milliseconds timeout) override {
         std::unique_lock lock(mutex_);
-        if (woken_.wait_for(lock, timeout) == std::cv_status::timeout) return false;
-        return true;
+        // One that comes while nobody waits is kept, as an eventfd keeps it.
+        woken_.wait_for(lock, timeout, [this] { return is_woken_; });
+        return std::exchange(is_woken_, false);
     }
-    void wake() override { woken_.notify_all(); }
+    void wake() override {
+        const std::scoped_lock lock(mutex_);
+        is_woken_ = true;
+        woken_.notify_all();
+    }
     KernelCounters counters() const override {
         const std::scoped_lock lock(mutex_);
         log_.push_back("counters");
@@ -155,6 +161,7 @@ private:
 
     mutable std::mutex mutex_;
     std::condition_variable woken_;
+    bool is_woken_ = false;  // guarded by mutex_
     std::vector<Ring> rings_;
     size_t records_max_;
     std::map<uint32_t, tr_probe_counters> probes_;
