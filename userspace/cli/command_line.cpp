@@ -25,6 +25,7 @@ struct RecordTexts {
     std::optional<std::string> duration;
     std::optional<std::string> max_size;
     std::optional<std::string> buffer;
+    LiveTexts live;
     PackTexts packs;
     bool no_rt = false;
     bool no_sched = false;
@@ -175,6 +176,7 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
         command.buffer = *buffer;
     }
     TR_ASSIGN(command.packs, take_pack_options(texts.packs));
+    TR_TRY(take_live_options(texts.live, command));
     command.real_time = !texts.no_rt;
     command.sched = !texts.no_sched;
     command.rings = !texts.no_rings;
@@ -213,6 +215,7 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
                          "print the version and exit");
     add_what_options(app, command, texts);
     add_where_options(app, command, texts);
+    add_live_options(app, texts.live);
     add_cost_options(app, command, texts);
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));

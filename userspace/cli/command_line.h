@@ -3,8 +3,10 @@
 
 #include "packs/pack_plan.h"
 #include "session/buffer_size.h"
+#include "session/output_file.h"
 #include "session/selection.h"
 #include "session/targets.h"
+#include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/ring/ocaml_versions.h"
 
@@ -31,6 +33,16 @@ struct PackOptions {
     std::vector<std::string> files;  // --pack
 };
 
+// What is kept in memory, and when it is written.
+struct FlightRequest {
+    HistoryLimits history;  // bytes_max 0: a part of free memory
+    std::chrono::nanoseconds before{0};
+    std::chrono::nanoseconds after{0};
+    std::chrono::nanoseconds cooldown{0};
+    std::vector<Trigger> triggers;
+    uint64_t files_max = 0;
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -45,6 +57,8 @@ struct RecordCommand {
     std::string format_name;  // empty: by the suffix
     std::optional<std::chrono::nanoseconds> duration;
     uint64_t bytes_max = 0;  // 0: no limit
+    Rotation rotation;
+    std::optional<FlightRequest> flight;  // --keep
     std::optional<BufferRequest> buffer;
     uint32_t drain_percent = 50;
     bool real_time = true;

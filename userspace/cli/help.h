@@ -20,6 +20,9 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer -- python3.11 app.py             a program from its first instruction
   sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
+  sudo tracer -a --rotate 1G --rotate-keep 5   for days: the newest five files stay
+  sudo tracer --pid 1234 --keep 30s --when 'span(query) > 50ms'
+                                               the 30 s before each slow query, a file each
 
 Other commands (each has its own --help):
   tracer list       what can be probed, as -e takes it

@@ -48,6 +48,21 @@ struct PackTexts {
 void add_pack_options(CLI::App& app, PackTexts& texts);
 [[nodiscard]] Result<PackOptions> take_pack_options(const PackTexts& texts);
 
+// Texts of the options that spread the output over files, or keep it in memory.
+struct LiveTexts {
+    std::optional<std::string> rotate;
+    std::optional<std::string> rotate_keep;
+    std::optional<std::string> keep;
+    std::vector<std::string> when;
+    std::optional<std::string> before;
+    std::optional<std::string> after;
+    std::optional<std::string> cooldown;
+    std::optional<uint64_t> snapshots;
+};
+void add_live_options(CLI::App& app, LiveTexts& texts);
+// Behind --max-size, which limits both.
+[[nodiscard]] Status take_live_options(const LiveTexts& texts, RecordCommand& command);
+
 // `tracer packs` and `tracer pack`; the words behind it.
 [[nodiscard]] Result<Command> parse_packs(std::vector<std::string> words);
 [[nodiscard]] Result<Command> parse_pack_author(std::vector<std::string> words);

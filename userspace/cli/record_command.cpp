@@ -78,6 +78,8 @@ private:
     void plan_packs_too();
     Status open_kernel();
     Status open_output();
+    Status open_sink();
+    [[nodiscard]] FlightOptions flight_options() const;
     [[nodiscard]] RecordingDefinitions definitions() const;
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
@@ -102,10 +104,16 @@ private:
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
     std::unique_ptr<Output> output_;
+    FlightOutput* flight_ = nullptr;  // output_, if it is one
 };
 
 Status Preparation::prepare() {
     TR_ASSIGN(target_, choose_output(command_.output_path, command_.format_name));
+    const bool is_in_pieces = command_.flight || command_.rotation.is_on();
+    if (is_in_pieces && target_.format == nullptr) {
+        return fail(ErrorCode::usage, "--rotate and --keep write traces, and a capture is none",
+                    "name another format: -o trace.fxt");
+    }
     TR_ASSIGN(events_, parse_probes(command_.probes));
     TR_ASSIGN(planner_, make_pack_planner(command_));
     TR_TRY(find_targets());
@@ -151,6 +159,10 @@ Status Preparation::plan() {
         named_ = stamps_of(planned_.plan.files);
     }
     plan_packs_too();
+    if (command_.flight) {
+        const auto index = static_cast<uint32_t>(planned_.plan.points.size());
+        planned_.plan.points.push_back(snapshot_point(model::PointIndex{index}));
+    }
     if (mappings_) {
         const auto next = [this] {
             return model::PointIndex{static_cast<uint32_t>(planned_.plan.points.size())};
@@ -220,6 +232,22 @@ Status Preparation::open_output() {
             target_.format != nullptr ? target_.format->suffix : kCaptureSuffix;
         target_.path = default_output_path(name, id, suffix, time(nullptr));
     }
+    return open_sink();
+}
+
+Status Preparation::open_sink() {
+    if (command_.flight) {
+        auto flight = make_flight_output(definitions(), flight_options());
+        flight_ = flight.get();
+        output_ = std::move(flight);
+        return {};
+    }
+    if (command_.rotation.is_on()) {
+        TR_ASSIGN(auto files,
+                  open_rotating_output_sink(target_.path, command_.rotation, command_.real_time));
+        TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files)));
+        return {};
+    }
     TR_ASSIGN(auto sink, open_output_sink(target_.path, command_.real_time));
     if (target_.format == nullptr) {
         TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
@@ -227,6 +255,24 @@ Status Preparation::open_output() {
         TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink)));
     }
     return {};
+}
+
+FlightOptions Preparation::flight_options() const {
+    const FlightRequest& request = *command_.flight;
+    FlightOptions options;
+    options.history = request.history;
+    if (options.history.bytes_max == 0) options.history.bytes_max = default_history_bytes();
+    options.before_ns = static_cast<uint64_t>(request.before.count());
+    options.after_ns = static_cast<uint64_t>(request.after.count());
+    options.cooldown_ns = static_cast<uint64_t>(request.cooldown.count());
+    options.triggers = request.triggers;
+    options.at_end = request.triggers.empty();
+    options.files = {.path = target_.path,
+                     .format = target_.format,
+                     .recording = recording(),
+                     .files_max = request.files_max,
+                     .bytes_max = command_.bytes_max};
+    return options;
 }
 
 RecordingDefinitions Preparation::definitions() const {
@@ -309,10 +355,17 @@ void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) con
     }
     size_t sites = planned_.plan.tracepoints.size();
     for (const AttachFile& file : planned_.plan.files) sites += file.sites.size();
+    std::string where =
+        fmt::format("to {}", target_.path == "-" ? "standard output" : printable(target_.path));
+    if (command_.rotation.is_on())
+        where = fmt::format("to files named after {}", printable(target_.path));
+    if (command_.flight) {
+        where = fmt::format("to memory, `kill -USR1 {}` writes a file named after {}", own_pid_,
+                            printable(target_.path));
+    }
     put_text(stderr,
-             fmt::format("tracer: recording to {}, {} probe site{}, rings of {} each; ^C ends it\n",
-                         target_.path == "-" ? "standard output" : printable(target_.path), sites,
-                         sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
+             fmt::format("tracer: recording {}, {} probe site{}, rings of {} each; ^C ends it\n",
+                         where, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
 }
 
 Result<int> Preparation::run() {
@@ -343,7 +396,9 @@ Result<int> Preparation::run() {
     options.rings.real_time = command_.real_time;
     options.drain.real_time = command_.real_time;
     options.drain.share_percent = command_.drain_percent;
-    options.drain.output_bytes_max = command_.bytes_max;
+    // Of a flight recorder it limits the files.
+    options.drain.output_bytes_max = flight_ != nullptr ? 0 : command_.bytes_max;
+    options.flight = flight_;
     if (!command_.verbosity.quiet) {
         if (line.is_on()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
@@ -359,7 +414,9 @@ Result<int> Preparation::run() {
     line.clear();
     if (!result) {
         // Nothing was recorded: the file holds a header at most, and would only puzzle.
-        remove_output(target_.path);
+        const std::vector<std::string> files = output_->facts().files.paths;
+        for (const std::string& file : files) remove_output(file);
+        if (files.empty() && flight_ == nullptr) remove_output(target_.path);
         return tl::unexpected(std::move(result).error());
     }
     Summary& summary = result->summary;

@@ -80,6 +80,31 @@ Result<uint64_t> parse_size(std::string_view text) {
     return static_cast<uint64_t>(bytes);
 }
 
+Result<SizeAndTime> parse_size_and_time(std::string_view text) {
+    SizeAndTime result;
+    for (std::string_view rest = text;;) {
+        const size_t comma = rest.find(',');
+        const std::string_view part = rest.substr(0, comma);
+        // Of the units that both have, "m" is minutes; without one it could be either.
+        const bool has_unit = !part.empty() && (part.back() < '0' || part.back() > '9');
+        const auto time = has_unit ? parse_duration(part) : parse_duration("");
+        const auto size = has_unit ? parse_size(part) : parse_size("");
+        const bool is_again = time ? result.time.count() != 0 : result.bytes != 0;
+        if ((!time && !size) || is_again) {
+            return fail(ErrorCode::usage,
+                        fmt::format("\"{}\" is not a size, a time, or one of each", text),
+                        "write 512M, 30s (m is minutes, M is megabytes), or 512M,30s");
+        }
+        if (time) {
+            result.time = *time;
+        } else {
+            result.bytes = *size;
+        }
+        if (comma == std::string_view::npos) return result;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
 Result<BufferRequest> parse_buffer(std::string_view text) {
     constexpr std::string_view kPerCpu = "/cpu";
     BufferRequest request;

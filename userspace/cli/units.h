@@ -21,6 +21,14 @@ namespace tracer {
 // A size, and "/cpu" behind it if it is for each CPU.
 [[nodiscard]] Result<BufferRequest> parse_buffer(std::string_view text);
 
+// A size, a time or both with a comma: "1G", "10m" (minutes), "1G,10m". A unit is needed; m is
+// minutes, M is 1024 * 1024 bytes.
+struct SizeAndTime {
+    uint64_t bytes = 0;                // 0: not given
+    std::chrono::nanoseconds time{0};  // the same
+};
+[[nodiscard]] Result<SizeAndTime> parse_size_and_time(std::string_view text);
+
 // "12" or "12,34": each from 1 to the kernel's limit of 4194304.
 [[nodiscard]] Result<std::vector<uint32_t>> parse_ids(std::string_view text);
 

@@ -75,6 +75,11 @@ MachineLoad read_machine_load(bool measure_switches) {
     return load;
 }
 
+uint64_t default_history_bytes() {
+    constexpr uint64_t kMax = uint64_t{1} << 30;
+    return std::min(read_machine_load(false).memory_available_bytes / 16, kMax);
+}
+
 uint64_t enough_ring_bytes(uint64_t ring_bytes,
                            uint64_t lost,
                            uint64_t gaps,

@@ -8,6 +8,9 @@
 
 namespace tracer {
 
+// Memory for a flight recorder's history where none is named: 1/16 of what is free, 1 GiB at most.
+[[nodiscard]] uint64_t default_history_bytes();
+
 // What --buffer says.
 struct BufferRequest {
     uint64_t bytes = 0;

@@ -7,6 +7,7 @@
 
 #include "capture/capture_file.h"
 #include "tracer/base/byte_cursor.h"
+#include "tracer/write/chunk_switch.h"
 
 #include <algorithm>
 #include <vector>
@@ -14,22 +15,30 @@
 namespace tracer {
 namespace {
 
-class TraceOutput : public Output {
+class TraceOutput : public Output, private RecordHandler {
 public:
+    // `rotating`: the sink, if it is one.
     TraceOutput(std::unique_ptr<ByteSink> sink,
+                RotatingSink* rotating,
                 std::unique_ptr<TraceWriter> writer,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
+          rotating_(rotating),
           writer_(std::move(writer)),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
-    RecordHandler& handler() override { return *decoder_; }
+    RecordHandler& handler() override {
+        if (rotating_ != nullptr) return *this;
+        return *decoder_;
+    }
     Status add(const std::vector<model::Point>& points,
                const std::vector<ProbeDefinition>& probes) override {
         decoder_->add(points, probes);
         return {};
     }
     void flush() override {
+        // By its age, while nothing comes.
+        if (rotating_ != nullptr) begin_due_file();
         writer_->flush();
         sink_->flush();
     }
@@ -48,17 +57,36 @@ public:
     uint64_t bytes_written() const override { return sink_->bytes_written(); }
 
     OutputFacts facts() const override {
-        return {.events = writer_->counters().events,
-                .first_ns = decoder_->first_ns(),
-                .last_ns = decoder_->last_ns(),
-                .decoder = decoder_->counters(),
-                .writer = writer_->counters(),
-                .spans = decoder_->span_tallies()};
+        OutputFacts facts{.events = writer_->counters().events,
+                          .first_ns = decoder_->first_ns(),
+                          .last_ns = decoder_->last_ns(),
+                          .decoder = decoder_->counters(),
+                          .writer = writer_->counters(),
+                          .spans = decoder_->span_tallies(),
+                          .files = {}};
+        if (rotating_ != nullptr) {
+            facts.files.paths = rotating_->chunk_paths();
+            facts.files.deleted = rotating_->chunks_deleted();
+        }
+        return facts;
     }
     uint64_t received(uint32_t probe_id) const override { return decoder_->hits(probe_id); }
 
 private:
+    void on_record(std::span<const std::byte> record) override {
+        begin_due_file();
+        decoder_->on_record(record);
+    }
+    void on_records(std::span<const RecordView> records) override {
+        begin_due_file();
+        decoder_->on_records(records);
+    }
+    // What the opening has no room for is written before the next event; another error has ended
+    // the sink, which tells it.
+    void begin_due_file() { static_cast<void>(begin_chunk_if_due(*rotating_, *writer_)); }
+
     std::unique_ptr<ByteSink> sink_;
+    RotatingSink* rotating_;  // sink_, or null
     std::unique_ptr<TraceWriter> writer_;
     std::unique_ptr<Decoder> decoder_;
 };
@@ -107,7 +135,8 @@ public:
                 .last_ns = last_ns_,
                 .decoder = {},
                 .writer = {.events = writer_.records_written(), .no_room = writer_.records_lost()},
-                .spans = {}};
+                .spans = {},
+                .files = {}};
     }
     uint64_t received(uint32_t probe_id) const override {
         return probe_id < received_.size() ? received_[probe_id] : 0;
@@ -136,16 +165,30 @@ private:
     uint64_t last_ns_ = 0;
 };
 
+Result<std::unique_ptr<Output>> open_output(const Format& format,
+                                            RecordingDefinitions definitions,
+                                            std::unique_ptr<ByteSink> sink,
+                                            RotatingSink* rotating) {
+    auto writer = format.make_writer(*sink);
+    writer->describe(definitions.recording);
+    TR_TRY(writer->open());
+    return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer),
+                                         std::move(definitions));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink) {
-    auto writer = format.make_writer(*sink);
-    writer->describe(definitions.recording);
-    TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), std::move(writer),
-                                         std::move(definitions));
+    return open_output(format, std::move(definitions), std::move(sink), nullptr);
+}
+
+Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,
+                                                     RecordingDefinitions definitions,
+                                                     std::unique_ptr<RotatingSink> sink) {
+    RotatingSink* rotating = sink.get();
+    return open_output(format, std::move(definitions), std::move(sink), rotating);
 }
 
 Result<std::unique_ptr<Output>> open_capture_output(const RecordingDefinitions& definitions,

@@ -4,16 +4,31 @@
 #include "capture/record_handler.h"
 #include "decode/decoder.h"
 #include "probe/kernel_recorder.h"
+#include "session/snapshot_files.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
 #include "tracer/write/formats.h"
+#include "tracer/write/rotating_sink.h"
 #include "tracer/write/trace_writer.h"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tracer {
+
+// What an output left, where that is not one file.
+struct OutputFiles {
+    // Of one in several files: those that are there, oldest first, and how many were deleted.
+    std::vector<std::string> paths;
+    uint64_t deleted = 0;
+    // Of a flight recorder: what it wrote and why, what it did not, and what it holds.
+    bool is_history = false;
+    std::vector<SnapshotFile> snapshots;
+    SnapshotSkips skipped;
+    HistoryExtent history;
+};
 
 // What an output knows about what went through it, for the summary.
 struct OutputFacts {
@@ -23,6 +38,7 @@ struct OutputFacts {
     DecoderCounters decoder;  // zeros for a raw capture
     WriterCounters writer;
     std::vector<SpanTally> spans;  // none of a raw capture
+    OutputFiles files;
 };
 
 // Where a recording's records go: through the decoder to a writer, or as they are to a capture.
@@ -59,6 +75,10 @@ public:
 [[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                                 RecordingDefinitions definitions,
                                                                 std::unique_ptr<ByteSink> sink);
+
+// The same in files each of which reads alone, the next begun where the sink's limits say so.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_rotating_output(
+    const Format& format, RecordingDefinitions definitions, std::unique_ptr<RotatingSink> sink);
 
 // The raw capture, whose meaning is given when it is converted.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(

@@ -44,6 +44,15 @@ std::string file_name_part(std::string_view name) {
     return part.empty() ? "unnamed" : part;
 }
 
+FileSinkOptions file_options(bool real_time) {
+    FileSinkOptions options;
+    options.real_time = real_time;
+    // One is filled while one is written.
+    options.buffers_ready = 2;
+    options.owner = owner_behind_sudo();
+    return options;
+}
+
 }  // namespace
 
 std::string_view OutputTarget::format_name() const {
@@ -108,12 +117,21 @@ void remove_output(const std::string& path) {
     static_cast<void>(unlink(path.c_str()));  // whoever asked has a worse error to tell
 }
 
+Result<std::unique_ptr<RotatingSink>> open_rotating_output_sink(const std::string& path,
+                                                                const Rotation& rotation,
+                                                                bool real_time) {
+    if (path == "-") {
+        return fail(ErrorCode::usage, "-o -: standard output cannot be rotated",
+                    "name a file: -o trace.fxt");
+    }
+    return open_rotating_sink(path, {.file = file_options(real_time),
+                                     .limits = rotation.limits,
+                                     .keep_files = rotation.keep_files,
+                                     .keep_bytes = rotation.keep_bytes});
+}
+
 Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool real_time) {
-    FileSinkOptions options;
-    options.real_time = real_time;
-    // One is filled while one is written.
-    options.buffers_ready = 2;
-    options.owner = owner_behind_sudo();
+    FileSinkOptions options = file_options(real_time);
     if (path != "-") return open_file_sink(path, options);
     if (isatty(STDOUT_FILENO) == 1) {
         return fail(ErrorCode::usage, "-o -: standard output is a terminal, and a trace is binary",

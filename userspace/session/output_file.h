@@ -4,6 +4,7 @@
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
 #include "tracer/write/formats.h"
+#include "tracer/write/rotating_sink.h"
 #include "tracer/write/sinks.h"
 
 #include <ctime>
@@ -46,5 +47,18 @@ void remove_output(const std::string& path);
 // trace is binary. `real_time`: as FileSinkOptions has it.
 [[nodiscard]] Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path,
                                                                  bool real_time);
+
+// How an output is spread over several files (rotating_sink.h): when the next begins, and how much
+// is kept.
+struct Rotation {
+    ChunkLimits limits;
+    uint64_t keep_files = 0;
+    uint64_t keep_bytes = 0;
+    [[nodiscard]] bool is_on() const { return limits.chunk_bytes != 0 || limits.chunk_age_ns != 0; }
+};
+
+// Opens the first of the files that are named after the path, as above.
+[[nodiscard]] Result<std::unique_ptr<RotatingSink>> open_rotating_output_sink(
+    const std::string& path, const Rotation& rotation, bool real_time);
 
 }  // namespace tracer

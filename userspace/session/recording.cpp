@@ -66,8 +66,12 @@ public:
             discovery_.emplace(recorder, options.mappings, late_, std::move(discovery));
         }
         watch_.raise_by([this] { return drain_.raised(); });
+        watch_.on_user_signal([this] { take_user_signal(); });
     }
-    ~Recording() { watch_.raise_by({}); }
+    ~Recording() {
+        watch_.raise_by({});
+        watch_.on_user_signal({});
+    }
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
@@ -80,6 +84,7 @@ private:
     [[nodiscard]] Summary summarize(const KernelCounters& counters, bool is_empty);
     void note_end(Summary& summary, EndCause cause);
     void report_status();
+    void take_user_signal();
 
     KernelRecorder& recorder_;
     Output& output_;
@@ -197,6 +202,8 @@ RecordingResult Recording::stop(EndCause cause) {
     EndWatch::let_signals_kill();
     const Status closed = output_.close();
     result.summary.bytes = output_.bytes();
+    // Files are made, and deleted, up to here.
+    result.summary.files = output_.facts().files;
     // What closing reports is the sink's first error, and the cause of any that came before it.
     if (!closed) {
         result.output = closed;
@@ -251,6 +258,15 @@ void Recording::note_end(Summary& summary, EndCause cause) {
     summary.warnings.insert(summary.warnings.begin(), recorder_.warnings().begin(),
                             recorder_.warnings().end());
     summary.warnings.insert(summary.warnings.end(), warnings_.begin(), warnings_.end());
+}
+
+void Recording::take_user_signal() {
+    if (options_.flight != nullptr) {
+        drain_.call([this] { options_.flight->request("SIGUSR1"); });
+        return;
+    }
+    const std::string text = "SIGUSR1: no history is kept; --keep 30s keeps one to write";
+    if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(text);
 }
 
 void Recording::report_status() {

@@ -8,6 +8,7 @@
 #include "session/discovery.h"
 #include "session/drain_thread.h"
 #include "session/end_watch.h"
+#include "session/flight_output.h"
 #include "session/output.h"
 #include "session/ring_watch.h"
 #include "session/summary.h"
@@ -43,6 +44,8 @@ struct RecordingOptions {
     DiscoveryOptions discovery;
     // Programs whose rings are read too; the child of `-- cmd` is added.
     RingWatchOptions rings;
+    // The output, where it is a flight recorder: SIGUSR1 asks it for a snapshot. Borrowed.
+    FlightOutput* flight = nullptr;
     std::chrono::milliseconds tick{250};  // of on_status
     // On the calling thread; empty: no status line.
     std::function<void(const RecordingStatus&)> on_status;

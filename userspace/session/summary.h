@@ -18,6 +18,7 @@ namespace tracer {
 // What a recording did and what it missed: passive, printed by summary_text.h and summary_json.h.
 struct Summary {
     std::string path;  // "-": standard output
+    OutputFiles files;
     std::string format;
     uint64_t bytes = 0;
     double seconds = 0;   // from attached to detached

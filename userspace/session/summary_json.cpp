@@ -114,6 +114,31 @@ Json shared_rings_json(const Summary& summary) {
     return rows;
 }
 
+double seconds_between(uint64_t first_ns, uint64_t last_ns) {
+    return static_cast<double>(last_ns - std::min(first_ns, last_ns)) / 1e9;
+}
+
+Json history_json(const Summary& summary) {
+    if (!summary.files.is_history) return nullptr;
+    const HistoryExtent& held = summary.files.history;
+    return {{"seconds", seconds_between(held.first_ns, held.last_ns)},
+            {"events", held.events},
+            {"bytes", held.bytes}};
+}
+
+Json snapshots_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const SnapshotFile& file : summary.files.snapshots) {
+        rows.push_back({{"path", file.path},
+                        {"reason", file.reason},
+                        {"events", file.events},
+                        {"seconds", seconds_between(file.first_ns, file.last_ns)},
+                        {"bytes", file.bytes},
+                        {"error", file.error}});
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
@@ -121,13 +146,24 @@ std::string summary_json(const Summary& summary) {
     const Summary::Spans& spans = summary.spans;
     const LateCounts& late = summary.armed_late;
     const Json json = {
-        {"output", {{"path", summary.path}, {"format", summary.format}, {"bytes", summary.bytes}}},
+        {"output",
+         {{"path", summary.path},
+          {"format", summary.format},
+          {"bytes", summary.bytes},
+          {"files", summary.files.paths},
+          {"files_deleted", summary.files.deleted}}},
         {"seconds", summary.seconds},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},
         {"probes", probes_json(summary)},
         {"probes_never_hit", std::ranges::count_if(summary.probes, &Summary::Probe::is_never_hit)},
         {"rings", rings_json(summary)},
+        {"history", history_json(summary)},
+        {"snapshots", snapshots_json(summary)},
+        {"snapshots_skipped",
+         {{"cooldown", summary.files.skipped.cooldown},
+          {"limit", summary.files.skipped.limit},
+          {"busy", summary.files.skipped.busy}}},
         {"ring_bytes", summary.ring_bytes},
         {"ring_bytes_enough", summary.ring_bytes_enough},
         {"loss",

@@ -253,6 +253,44 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
     }
 }
 
+double seconds_between(uint64_t first_ns, uint64_t last_ns) {
+    return static_cast<double>(last_ns - std::min(first_ns, last_ns)) / 1e9;
+}
+
+void add_snapshot_lines(const Summary& summary, const Lines& out) {
+    fmt::format_to(out, "history: {} events of the last {:.3f} s held at the end, {}\n",
+                   human_count(summary.files.history.events),
+                   seconds_between(summary.files.history.first_ns, summary.files.history.last_ns),
+                   human_bytes(summary.files.history.bytes));
+    for (const SnapshotFile& file : summary.files.snapshots) {
+        fmt::format_to(out, "{} {}: {} events of {:.3f} s, because {}{}{}\n",
+                       file.error.empty() ? "wrote" : "NOT WHOLE:", printable(file.path),
+                       human_count(file.events), seconds_between(file.first_ns, file.last_ns),
+                       printable(file.reason), file.error.empty() ? "" : "; ", file.error);
+    }
+    if (summary.files.snapshots.empty()) fmt::format_to(out, "no snapshot was written\n");
+    const SnapshotSkips& skipped = summary.files.skipped;
+    if (skipped.total() == 0) return;
+    fmt::format_to(out,
+                   "{} triggers without a file of their own: {} within --cooldown, {} beyond "
+                   "--snapshots or --max-size, {} while others were being written\n",
+                   human_count(skipped.total()), skipped.cooldown, skipped.limit, skipped.busy);
+}
+
+void add_file_lines(const Summary& summary, const Lines& out) {
+    const std::string deleted =
+        summary.files.deleted == 0
+            ? ""
+            : fmt::format(", {} older ones deleted", human_count(summary.files.deleted));
+    fmt::format_to(out, "wrote {} files{}: {}", summary.files.paths.size(), deleted,
+                   printable(summary.files.paths.front()));
+    if (summary.files.paths.size() > 1)
+        fmt::format_to(out, " to {}", printable(summary.files.paths.back()));
+    const Format* format = find_format_by_name(summary.format);
+    fmt::format_to(out, "{}\n",
+                   format != nullptr ? fmt::format("; each by itself: {}", format->opening) : "");
+}
+
 }  // namespace
 
 std::string summary_text(const Summary& summary, const SummaryTextOptions& options) {
@@ -271,7 +309,15 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     for (const std::string& warning : summary.warnings) {
         fmt::format_to(out, "warning: {}\n", warning);
     }
+    if (summary.files.is_history) {
+        add_snapshot_lines(summary, out);
+        return text;
+    }
     if (summary.path == "-" || !options.is_written) return text;
+    if (!summary.files.paths.empty()) {
+        add_file_lines(summary, out);
+        return text;
+    }
     if (const Format* format = find_format_by_name(summary.format); format != nullptr) {
         fmt::format_to(out, "wrote {}; {}\n", printable(summary.path), format->opening);
     } else {

@@ -121,6 +121,46 @@ TEST(CommandLine, NamesTheOptionOfAWrongValue) {
     usage_error({"-a", "--drain-share", "101"});
 }
 
+TEST(CommandLine, TakesFilesThatRotate) {
+    const Rotation rotation = record({"-a", "--rotate", "1G,10m", "--rotate-keep", "5"}).rotation;
+    EXPECT_EQ(rotation.limits.chunk_bytes, 1u << 30);
+    EXPECT_EQ(rotation.limits.chunk_age_ns, 600'000'000'000u);
+    EXPECT_EQ(rotation.keep_files, 5u);
+    EXPECT_EQ(rotation.keep_bytes, 0u);
+    EXPECT_EQ(record({"-a", "--rotate", "10M"}).rotation.limits.chunk_bytes, 10u << 20);
+    EXPECT_EQ(record({"-a", "--rotate", "1m", "--rotate-keep", "2G"}).rotation.keep_bytes,
+              uint64_t{2} << 30);
+    EXPECT_FALSE(record({"-a"}).rotation.is_on());
+    for (const char* wrong : {"", "5", "1G,2G", "1s,", "0G", "fast"}) {
+        EXPECT_EQ(usage_error({"-a", "--rotate", wrong}).what.find("--rotate: "), 0u) << wrong;
+    }
+    usage_error({"-a", "--rotate", "1G", "--rotate-keep", "0"});
+    usage_error({"-a", "--rotate-keep", "5"});
+    usage_error({"-a", "--rotate", "1G", "-o", "-"});
+}
+
+TEST(CommandLine, TakesAFlightRecorder) {
+    const auto flight = record({"-a", "--keep", "30s,512M", "--when", "span(q) > 5ms", "--when",
+                                "crash", "--before", "2s", "--after", "1s", "--snapshots", "7"})
+                            .flight;
+    ASSERT_TRUE(flight);
+    EXPECT_EQ(flight->history.age_ns_max, 30'000'000'000u);
+    EXPECT_EQ(flight->history.bytes_max, 512u << 20);
+    EXPECT_EQ(flight->triggers.size(), 2u);
+    EXPECT_EQ(flight->before, std::chrono::seconds(2));
+    EXPECT_EQ(flight->after, std::chrono::seconds(1));
+    EXPECT_EQ(flight->cooldown, std::chrono::seconds(10));
+    EXPECT_EQ(flight->files_max, 7u);
+    EXPECT_FALSE(record({"-a"}).flight);
+    usage_error({"-a", "--keep", "30"});
+    usage_error({"-a", "--when", "crash"});
+    usage_error({"-a", "--after", "1s"});
+    usage_error({"-a", "--keep", "30s", "--when", "span(q)"});
+    usage_error({"-a", "--keep", "30s", "--rotate", "1G"});
+    usage_error({"-a", "--keep", "30s", "-o", "-"});
+    usage_error({"-a", "--keep", "30s", "--snapshots", "0"});
+}
+
 TEST(CommandLine, RefusesUnknownOptionsAndStrayWords) {
     EXPECT_NE(usage_error({"-a", "--colour"}).what.find("--colour"), std::string::npos);
     EXPECT_NE(usage_error({"-a", "-e", "usdt:a:b", "stray"}).what.find("stray"), std::string::npos);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of a recording that goes on and on: files that rotate, and a flight recorder. Called
+// by command_line.cpp.
+#include "cli/options.h"
+#include "cli/units.h"
+
+#include <charconv>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace tracer {
+namespace {
+
+constexpr const char* kGroup = "Long recordings";
+constexpr std::chrono::nanoseconds kCooldown = std::chrono::seconds(10);
+constexpr uint64_t kSnapshots = 100;
+
+template <typename T>
+Status take(const std::optional<std::string>& text,
+            const char* option,
+            Result<T> (*parse)(std::string_view),
+            T& out) {
+    if (!text) return {};
+    auto value = parse(*text);
+    if (!value) return tl::unexpected(std::move(value).error().within(option));
+    out = *value;
+    return {};
+}
+
+// A number alone counts files.
+Status take_kept_files(const std::string& text, Rotation& out) {
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), out.keep_files);
+    if (error == std::errc() && end == text.data() + text.size() && out.keep_files != 0) return {};
+    out.keep_files = 0;
+    return take(std::optional(text), "--rotate-keep", parse_size, out.keep_bytes);
+}
+
+Status take_rotation(const LiveTexts& texts, RecordCommand& command) {
+    if (!texts.rotate) {
+        if (!texts.rotate_keep) return {};
+        return fail(ErrorCode::usage, "--rotate-keep needs --rotate", "--rotate 1G, or 10m");
+    }
+    SizeAndTime limits;
+    TR_TRY(take(texts.rotate, "--rotate", parse_size_and_time, limits));
+    command.rotation.limits = {.chunk_bytes = limits.bytes,
+                               .chunk_age_ns = static_cast<uint64_t>(limits.time.count())};
+    if (texts.rotate_keep) TR_TRY(take_kept_files(*texts.rotate_keep, command.rotation));
+    if (command.output_path == "-") {
+        return fail(ErrorCode::usage, "--rotate: standard output is no row of files",
+                    "name a file: -o trace.fxt");
+    }
+    return {};
+}
+
+Status take_flight(const LiveTexts& texts, RecordCommand& command) {
+    if (!texts.keep) {
+        const bool has_any =
+            !texts.when.empty() || texts.before || texts.after || texts.cooldown || texts.snapshots;
+        if (!has_any) return {};
+        return fail(ErrorCode::usage,
+                    "--when, --before, --after, --cooldown and --snapshots need --keep",
+                    "--keep 30s keeps the last 30 seconds in memory");
+    }
+    if (texts.rotate) {
+        return fail(ErrorCode::usage, "--keep and --rotate exclude each other",
+                    "--keep writes files when something happens, --rotate writes all the time");
+    }
+    if (command.output_path == "-") {
+        return fail(ErrorCode::usage, "--keep: snapshots are files, and standard output is none",
+                    "name a file: -o trace.fxt");
+    }
+    FlightRequest flight;
+    SizeAndTime kept;
+    TR_TRY(take(texts.keep, "--keep", parse_size_and_time, kept));
+    flight.history = {.bytes_max = kept.bytes,
+                      .age_ns_max = static_cast<uint64_t>(kept.time.count())};
+    flight.cooldown = kCooldown;
+    TR_TRY(take(texts.before, "--before", parse_duration, flight.before));
+    TR_TRY(take(texts.after, "--after", parse_duration, flight.after));
+    TR_TRY(take(texts.cooldown, "--cooldown", parse_duration, flight.cooldown));
+    for (const std::string& text : texts.when) {
+        TR_ASSIGN(Trigger trigger, parse_trigger(text));
+        flight.triggers.push_back(std::move(trigger));
+    }
+    flight.files_max = texts.snapshots.value_or(kSnapshots);
+    command.flight = std::move(flight);
+    return {};
+}
+
+}  // namespace
+
+void add_live_options(CLI::App& app, LiveTexts& texts) {
+    app.add_option("--rotate", texts.rotate,
+                   "begin a new file after this size or time: 1G, 10m, 1G,10m (m is minutes); each "
+                   "opens by itself, and names sort by time: FILE-00000001-TIME.fxt")
+        ->type_name("SIZE|TIME")
+        ->group(kGroup);
+    app.add_option("--rotate-keep", texts.rotate_keep,
+                   "keep the newest files, so many (5) or so large together (10G), and delete "
+                   "older ones (default: keep all)")
+        ->type_name("N|SIZE")
+        ->group(kGroup);
+    app.add_option("--keep", texts.keep,
+                   "keep the last events in memory only: 30s, 512M, or both (default of the size: "
+                   "1/16 of free memory, 1G at most); they are written to FILE-0001-TIME.fxt at "
+                   "SIGUSR1, when a --when comes true, and without --when at the end")
+        ->type_name("TIME|SIZE")
+        ->group(kGroup);
+    add_repeatable(app, "--when", texts.when,
+                   "write what is kept when 'span(NAME) > 50ms', 'event(NAME)', "
+                   "'event(NAME) > 1000/s', 'counter(NAME, FIELD) < 5', 'exit(PROCESS) != 0' or "
+                   "'crash'; '3 of 10: ...' for 3 of the last 10; NAME as in the trace, with * "
+                   "and ?")
+        ->type_name("CONDITION")
+        ->group(kGroup);
+    app.add_option("--before", texts.before,
+                   "of what is kept, write what came this long before (default: all)")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--after", texts.after, "and what comes this long after it (default: nothing)")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--cooldown", texts.cooldown,
+                   "listen to no --when for this long after one came true (default: 10s)")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--snapshots", texts.snapshots,
+                   "write no more files than this (default: 100); --max-size limits their sum")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
+        ->type_name("N")
+        ->group(kGroup);
+}
+
+Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
+    TR_TRY(take_rotation(texts, command));
+    return take_flight(texts, command);
+}
+
+}  // namespace tracer
