@@ -455,6 +455,19 @@ std::vector<UserEvent> Cursor::Impl::user_events() const {
     return events;
 }
 
+// The producer stores since when first, and 0 for whom before; read twice, so as not to mix two.
+RingOwner Cursor::Impl::owner_of(uint32_t ring) const {
+    if (!layout_ || !producer_.has_sequences || ring >= layout_->ring_count) return {};
+    std::array<uint64_t, kHeaderWords> words{};
+    std::array<uint64_t, kHeaderWords> again{};
+    const uint64_t offset = layout_->header_offset(ring);
+    if (!source_->read(offset, words) || !source_->read(offset, again)) return {};
+    const auto header = std::bit_cast<tr_ring_header>(words);
+    const auto later = std::bit_cast<tr_ring_header>(again);
+    if (header.owner_tid != later.owner_tid || header.claimed_ns != later.claimed_ns) return {};
+    return {.tid = header.owner_tid, .since_ns = header.claimed_ns};
+}
+
 std::string_view to_text(UserType type) {
     switch (type) {
         case UserType::unknown:
@@ -509,6 +522,10 @@ std::string_view Cursor::name_of(const Event& event) {
 
 std::vector<UserEvent> Cursor::user_events() const {
     return impl_->user_events();
+}
+
+RingOwner Cursor::owner_of(uint32_t ring) const {
+    return impl_->owner_of(ring);
 }
 
 const Producer& Cursor::producer() const {

@@ -26,6 +26,7 @@ public:
     void finish(Visitor& visitor);
     [[nodiscard]] std::string_view name_of(const Event& event);
     [[nodiscard]] std::vector<UserEvent> user_events() const;
+    [[nodiscard]] RingOwner owner_of(uint32_t ring) const;
     [[nodiscard]] const Producer& producer() const { return producer_; }
 
 private:

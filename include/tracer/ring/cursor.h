@@ -129,6 +129,12 @@ enum class UserType : uint8_t { unknown, unit, number, span, custom };
 // "unit", "int", "span", "custom"; "unknown" of OCaml's, whose files do not tell.
 [[nodiscard]] std::string_view to_text(UserType type);
 
+// The thread that has a ring of our library.
+struct RingOwner {
+    uint32_t tid = 0;       // in the producer's own pid namespace; 0: none, or an OCaml producer
+    uint64_t since_ns = 0;  // CLOCK_MONOTONIC
+};
+
 struct UserEvent {
     uint32_t id = 0;
     UserType type = UserType::unknown;
@@ -174,6 +180,9 @@ public:
 
     // All user events that are registered by now, written or not, by id: for who comes late.
     [[nodiscard]] std::vector<UserEvent> user_events() const;
+
+    // Who has the ring now. Its events since then are its own; those before another's.
+    [[nodiscard]] RingOwner owner_of(uint32_t ring) const;
 
     [[nodiscard]] const Producer& producer() const;
 
