@@ -92,6 +92,8 @@ TEST(RingRecorded, OurLibrarysEventsAreAllThere) {
     const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
+    // Of itself, or its file stays.
+    EXPECT_TRUE(target->send_line("end") && target->wait(kOcamlLimit));
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
     expect_nothing_lost(*recorded);
@@ -146,6 +148,8 @@ TEST(RingRecorded, WhatIsOverwrittenIsCountedExactly) {
     const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
+    // Of itself, or its file stays.
+    EXPECT_TRUE(target->send_line("end") && target->wait(kOcamlLimit));
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
     const auto& rings = recorded->result.summary.at("shared_rings");
