@@ -47,7 +47,8 @@ private:
 
 // The first byte chooses how many events a poll may tell, and by its highest bit whether names and
 // a trailer of ours follow, which would make inputs too large. Then 32 bytes that replace heads and
-// tails before the last poll; then the file.
+// tails before the last poll, of which the first few also say where that trailer's types are; then
+// the file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     constexpr size_t kAhead = 1 + 32;
     constexpr size_t kNamesBytes = size_t{TR_RING_NAMES} * TR_RING_NAME_BYTES;
@@ -59,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         tr_ring_trailer trailer{};
         trailer.magic = TR_RING_TRAILER_MAGIC;
         trailer.major = TR_RING_TRAILER_MAJOR;
+        trailer.minor = data[1] & 1;
+        std::memcpy(&trailer.bytes, data + 2, sizeof(trailer.bytes));
         words[7] = words.size() * 8;
         words.resize(words.size() + (kNamesBytes + sizeof(trailer)) / 8);
         file_bytes = words.size() * 8;
@@ -76,5 +79,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static_cast<void>(cursor->poll(judge, most));
     static_cast<void>(cursor->poll(judge));
     cursor->finish(judge);
+    for (const UserEvent& event : cursor->user_events()) {
+        TR_CHECK(event.id < TR_RING_NAMES && !event.name.empty());
+        TR_CHECK(!to_text(event.type).empty());
+    }
+    for (const uint32_t ring : {0U, 1U, UINT32_MAX}) static_cast<void>(cursor->owner_of(ring));
     return 0;
 }

@@ -6,6 +6,9 @@
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
 
+#include <cstdint>
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace tracer::test {
@@ -89,6 +92,8 @@ TEST(RingRecorded, OurLibrarysEventsAreAllThere) {
     const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
+    // Of itself, or its file stays.
+    EXPECT_TRUE(target->send_line("end") && target->wait(kOcamlLimit));
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
     expect_nothing_lost(*recorded);
@@ -96,6 +101,36 @@ TEST(RingRecorded, OurLibrarysEventsAreAllThere) {
     EXPECT_EQ(work_of(*recorded, FxtEventType::duration_end), counts->at("spans"));
     EXPECT_EQ(count_by_name(recorded->file, "user", FxtEventType::counter)["step"],
               counts->at("spans"));
+    EXPECT_EQ(recorded->result.summary.at("spans").at("orphan_ends"), 0u);
+    // On the tracks of the threads that wrote them, which the kernel tells of too.
+    std::set<uint64_t> writers;
+    for (const FxtEvent& event : recorded->file.events) {
+        if (event.type == FxtEventType::duration_begin && event.name == "work") {
+            writers.insert(event.tid);
+        }
+    }
+    EXPECT_EQ(writers.size(), 3u);
+    std::set<uint64_t> switched;
+    for (const auto& change : recorded->file.switches) switched.insert(change.in_tid);
+    for (const uint64_t writer : writers) EXPECT_TRUE(switched.contains(writer)) << writer;
+}
+
+// It writes, and is gone with its file before anybody could look at what it has mapped.
+TEST(RingRecorded, AProgramThatEndsAtOnceIsReadToo) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const std::string program =
+        "echo go | " + target_path("ring_writer") + " --spans 10 >/dev/null";
+    // One that the shell starts, and one more from a shell of its own.
+    auto recorder = Recorder::start(
+        {"--no-packs", "--", "/bin/sh", "-c", program + "; /bin/sh -c '" + program + "'; true"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_EQ(recorded->result.summary.at("shared_rings").size(), 2u);
+    EXPECT_EQ(work_of(*recorded, FxtEventType::duration_begin), 60u);
+    EXPECT_EQ(work_of(*recorded, FxtEventType::duration_end), 60u);
     EXPECT_EQ(recorded->result.summary.at("spans").at("orphan_ends"), 0u);
 }
 
@@ -113,6 +148,8 @@ TEST(RingRecorded, WhatIsOverwrittenIsCountedExactly) {
     const auto counts = target->read_json(kOcamlLimit);
     ASSERT_TRUE(counts) << counts.error().what;
     const auto recorded = recorder->stop();
+    // Of itself, or its file stays.
+    EXPECT_TRUE(target->send_line("end") && target->wait(kOcamlLimit));
     ASSERT_TRUE(recorded) << recorded.error().what;
     expect_sound(*recorded);
     const auto& rings = recorded->result.summary.at("shared_rings");

@@ -151,8 +151,9 @@ Record make_ring_point(uint32_t point, uint16_t kind, uint16_t value, std::strin
     return bytes_of(record);
 }
 
-Record make_ring_track(uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name) {
-    tr_ring_track record{.header = make_header({.time_ns = time_ns, .tgid = tgid},
+Record make_ring_track(
+    uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name, uint32_t tid) {
+    tr_ring_track record{.header = make_header({.time_ns = time_ns, .tgid = tgid, .tid = tid},
                                                TR_KIND_ring_track, sizeof(tr_ring_track), 0),
                          .producer = 1,
                          .ring = ring};

@@ -60,7 +60,8 @@ struct TaskFields {
 [[nodiscard]] tr_record_header header_of(const Record& record);
 // Of the rings that programs write: `tgid` is the process.
 Record make_ring_point(uint32_t point, uint16_t kind, uint16_t value, std::string_view name);
-Record make_ring_track(uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name);
+Record make_ring_track(
+    uint64_t time_ns, uint32_t tgid, uint32_t ring, std::string_view name, uint32_t tid = 0);
 Record make_ring_event(uint64_t time_ns,
                        uint32_t ring,
                        uint32_t point,

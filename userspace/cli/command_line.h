@@ -125,6 +125,7 @@ struct ConvertCommand {
 
 // `tracer rings`
 struct RingsCommand {
+    bool events = false;  // the user events that are registered too
     bool json = false;
 };
 

@@ -156,6 +156,7 @@ inline constexpr std::string_view kRingsHelp =
     R"(Lists the programs that write events to rings they share, as OCaml 5 and our library do
 
   tracer rings                    those whose mappings you may read: as root, all
+  tracer rings --events           and the events of their own that they have registered
   sudo tracer --pid 1234          records a program's beside what the kernel sees of it
   tracer convert 1234.events -o gc.fxt
 )";

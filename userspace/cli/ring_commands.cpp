@@ -69,6 +69,7 @@ Result<Command> parse_rings(std::vector<std::string> words) {
     RingsCommand command;
     CLI::App app(std::string{kRingsHelp});
     set_up(app, "tracer rings");
+    app.add_flag("--events", command.events, "also the events of their own, with their types");
     app.add_flag("--json", command.json, "one line of JSON");
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
@@ -81,6 +82,7 @@ struct ListedRings {
     uint32_t pid = 0;
     std::string program;
     ring::Producer producer;
+    std::vector<ring::UserEvent> user_events;
     std::string problem;  // why the rest is not known
 };
 
@@ -94,6 +96,7 @@ std::vector<ListedRings> list_rings() {
         auto cursor = ring::Cursor::open_process(static_cast<pid_t>(pid), {.versions = *versions});
         if (cursor) {
             rings.producer = cursor->producer();
+            rings.user_events = cursor->user_events();
         } else if (cursor.error().code == ErrorCode::not_found) {
             continue;  // it only reads them, or has ended
         } else {
@@ -105,7 +108,7 @@ std::vector<ListedRings> list_rings() {
     return found;
 }
 
-std::string rings_text(const std::vector<ListedRings>& found) {
+std::string rings_text(const std::vector<ListedRings>& found, bool with_events) {
     if (found.empty()) {
         return "no process writes events to rings that can be read\n"
                "(OCaml 5 programs do when started with OCAML_RUNTIME_EVENTS_START=1)\n";
@@ -121,6 +124,11 @@ std::string rings_text(const std::vector<ListedRings>& found) {
                                                     rings.producer.is_stopped ? ", stopped" : "");
         fmt::format_to(std::back_inserter(text), "{:>8}  {:<16}  {:<18}  {}\n", rings.pid,
                        printable(rings.program), runtime_of(rings.producer), state);
+        if (!with_events) continue;
+        for (const ring::UserEvent& event : rings.user_events) {
+            fmt::format_to(std::back_inserter(text), "{:>8}  {:<7}  {}\n", event.id,
+                           to_text(event.type), printable(event.name));
+        }
     }
     return text + "tracer --pid PID records them beside the kernel's view\n";
 }
@@ -128,13 +136,19 @@ std::string rings_text(const std::vector<ListedRings>& found) {
 std::string rings_json(const std::vector<ListedRings>& found) {
     nlohmann::json rows = nlohmann::json::array();
     for (const ListedRings& rings : found) {
+        nlohmann::json events = nlohmann::json::array();
+        for (const ring::UserEvent& event : rings.user_events) {
+            events.push_back(
+                {{"id", event.id}, {"name", event.name}, {"type", to_text(event.type)}});
+        }
         rows.push_back({{"pid", rings.pid},
                         {"program", rings.program},
                         {"runtime", runtime_of(rings.producer)},
                         {"rings", rings.producer.ring_count},
                         {"ring_bytes", rings.producer.ring_words * 8},
                         {"stopped", rings.producer.is_stopped},
-                        {"problem", rings.problem}});
+                        {"problem", rings.problem},
+                        {"user_events", std::move(events)}});
     }
     return rows.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -143,7 +157,7 @@ std::string rings_json(const std::vector<ListedRings>& found) {
 
 Result<int> run_rings(const RingsCommand& command) {
     const auto found = list_rings();
-    put_text(stdout, command.json ? rings_json(found) : rings_text(found));
+    put_text(stdout, command.json ? rings_json(found) : rings_text(found, command.events));
     TR_TRY(finish_standard_output());
     return 0;
 }

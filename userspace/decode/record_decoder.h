@@ -121,7 +121,10 @@ private:
     void on_ring_track(const tr_record_header& header, Bytes bytes);
     void on_ring_event(const tr_record_header& header, Bytes bytes);
     void on_ring_lost(const tr_record_header& header, Bytes bytes);
+    struct RingTrack;
     [[nodiscard]] Task* ring_track_of(uint32_t producer, uint32_t ring);
+    [[nodiscard]] Task& task_of(const RingTrack& track);
+    [[nodiscard]] bool is_thread_of(uint32_t tgid, uint32_t tid);
     void write_ring_instant(const RingPoint& point,
                             Task& track,
                             const tr_ring_event& record,
@@ -220,9 +223,16 @@ private:
     bool points_come_late_ = false;                  // those that are added from now on
     std::vector<RingPoint> ring_points_;             // by tr_ring_point::point
     std::optional<model::PointIndex> ring_loss_point_;
-    std::unordered_map<uint64_t, std::unique_ptr<Task>> ring_tracks_;  // by producer and ring
-    std::vector<Probe> probes_;                                        // by probe id
-    std::vector<Gap> gaps_;                                            // by ring
+    // Where a ring's events go: the thread that writes it, or where nobody says which that is, a
+    // track of their own.
+    struct RingTrack {
+        std::unique_ptr<Task> own;
+        uint32_t tgid = 0;
+        uint32_t tid = 0;
+    };
+    std::unordered_map<uint64_t, RingTrack> ring_tracks_;         // by producer and ring
+    std::vector<Probe> probes_;                                   // by probe id
+    std::vector<Gap> gaps_;                                       // by ring
     std::unordered_map<uint32_t, std::vector<NamePiece>> names_;  // by probe id, of those with one
     CxxTypeNames type_names_;                                     // for values_
     std::unordered_map<uint32_t, std::vector<NamePiece>> lines_;  // the same

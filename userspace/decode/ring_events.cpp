@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that programs write to rings of their own (OCaml 5's runtime, our library): each life of a
-// ring is a track of its process, since a domain is no thread. Spans are paired by their order on
-// it, as pairs of probes are. What is lost of one ring breaks its own spans alone.
+// Events that programs write to rings of their own. A thread's (our library) are on its own track,
+// among what the kernel tells of it; a domain of OCaml 5 is no thread, and each life of its ring is
+// a track of the process. Spans are paired by their order, as pairs of probes are. What is lost of
+// one ring breaks its own spans alone.
 //
 // Called by the dispatch in record_decoder.cpp.
 #include "decode/record_decoder.h"
@@ -62,12 +63,31 @@ void RecordDecoder::on_ring_track(const tr_record_header& header, Bytes bytes) {
         ++counters_.malformed;
         return;
     }
-    auto& track = ring_tracks_[track_key(record.producer, record.ring)];
-    if (track) spans_.close(*track, header.time_ns, model::SpanEndCause::thread_exit);
+    const uint64_t key = track_key(record.producer, record.ring);
+    if (const auto before = ring_tracks_.find(key); before != ring_tracks_.end()) {
+        spans_.close_ring(task_of(before->second), header.time_ns,
+                          model::SpanEndCause::thread_exit);
+        ring_tracks_.erase(before);
+    }
     Process& process = *tasks_.find_or_add(header.tgid, header.tgid).process;
     process.has_ring = true;
-    track = tasks_.ring_track(process, text_of(record.name));
-    if (!track) ring_tracks_.erase(track_key(record.producer, record.ring));
+    RingTrack track{.own = nullptr, .tgid = header.tgid, .tid = header.tid};
+    if (!is_thread_of(header.tgid, header.tid)) {
+        track.own = tasks_.ring_track(process, text_of(record.name));
+        if (!track.own) return;
+    }
+    ring_tracks_.emplace(key, std::move(track));
+}
+
+// Or may be one: what the kernel says of another process's is not given up for it.
+bool RecordDecoder::is_thread_of(uint32_t tgid, uint32_t tid) {
+    if (tid == 0) return false;
+    const Task* const known = tasks_.find(tid);
+    return known == nullptr || known->process->pid == tgid || known->has_exited;
+}
+
+Task& RecordDecoder::task_of(const RingTrack& track) {
+    return track.own ? *track.own : tasks_.find_or_add(track.tgid, track.tid);
 }
 
 // Null: it had no room, or its process is not recorded.
@@ -77,7 +97,9 @@ Task* RecordDecoder::ring_track_of(uint32_t producer, uint32_t ring) {
         ++counters_.lines_beyond_limit;
         return nullptr;
     }
-    return found->second->process->is_wanted ? found->second.get() : nullptr;
+    Task& task = task_of(found->second);
+    const bool is_wanted = found->second.own ? task.process->is_wanted : task.is_wanted;
+    return is_wanted ? &task : nullptr;
 }
 
 void RecordDecoder::on_ring_event(const tr_record_header& header, Bytes bytes) {
@@ -98,7 +120,7 @@ void RecordDecoder::on_ring_event(const tr_record_header& header, Bytes bytes) {
     if (track == nullptr) return;
     const When when{header.time_ns, model::kNoCpu};
     if (record.role == TR_RING_ROLE_begin) {
-        spans_.begin_pair(*track, point.point, when, {});
+        spans_.begin_ring(*track, point.point, when);
     } else if (record.role == TR_RING_ROLE_end) {
         spans_.end_pair(*track, point.point, when, {});
     } else {
@@ -141,7 +163,7 @@ void RecordDecoder::on_ring_lost(const tr_record_header& header, Bytes bytes) {
                                                     {"until_ns", model::ValueType::u64}}});
     }
     ledger_.note_loss();
-    spans_.close(*track, header.time_ns, model::SpanEndCause::lost_events);
+    spans_.close_ring(*track, header.time_ns, model::SpanEndCause::lost_events);
     const bool is_exact = (header.flags & TR_RING_LOST_EXACT) != 0;
     const std::array<model::Value, 4> values{
         {{.type = model::ValueType::u64, .bits = record.events},
@@ -156,8 +178,8 @@ void RecordDecoder::on_ring_lost(const tr_record_header& header, Bytes bytes) {
 void RecordDecoder::close_rings(Process& process, uint64_t time_ns) {
     process.has_ring = false;
     std::erase_if(ring_tracks_, [&](const auto& entry) {
-        if (entry.second->process != &process) return false;
-        spans_.close(*entry.second, time_ns, model::SpanEndCause::thread_exit);
+        if (entry.second.tgid != process.pid) return false;
+        spans_.close_ring(task_of(entry.second), time_ns, model::SpanEndCause::thread_exit);
         return true;
     });
 }

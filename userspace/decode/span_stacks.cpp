@@ -148,6 +148,10 @@ void SpanStacks::begin_pair(Task& task,
     begin_pair_span(task, {.point = point, .is_pair = true}, when, values, name);
 }
 
+void SpanStacks::begin_ring(Task& task, model::PointIndex point, const When& when) {
+    begin_pair_span(task, {.point = point, .is_pair = true, .is_ring = true}, when, {}, {});
+}
+
 void SpanStacks::begin_pair_span(Task& task,
                                  OpenSpan span,
                                  const When& when,
@@ -402,15 +406,30 @@ void SpanStacks::close(Task& task, uint64_t time_ns, model::SpanEndCause cause) 
     task.spans_too_deep = 0;
 }
 
+void SpanStacks::close_ring(Task& task, uint64_t time_ns, model::SpanEndCause cause) {
+    close_either(task, true, time_ns, cause);
+}
+
+void SpanStacks::close_either(Task& task,
+                              bool is_ring,
+                              uint64_t time_ns,
+                              model::SpanEndCause cause) {
+    const uint64_t holes = holes_;
+    for (size_t i = task.spans.size(); i-- > 0;) {
+        if (task.spans[i].is_ring != is_ring) continue;
+        leave(task, i, {time_ns, model::kNoCpu}, cause, {});
+        if (holes_ != holes) return;
+    }
+    if (task.spans.empty()) task.spans_too_deep = 0;
+}
+
 void SpanStacks::close_all(uint64_t time_ns, model::SpanEndCause cause) {
     while (!open_.empty()) close(*open_.back(), time_ns, cause);
 }
 
 void SpanStacks::close_all_but_rings(uint64_t time_ns, model::SpanEndCause cause) {
-    std::vector<Task*> tasks;
-    std::copy_if(open_.rbegin(), open_.rend(), std::back_inserter(tasks),
-                 [](const Task* task) { return !task->is_ring; });
-    for (Task* task : tasks) close(*task, time_ns, cause);
+    const std::vector<Task*> tasks(open_.rbegin(), open_.rend());
+    for (Task* task : tasks) close_either(*task, false, time_ns, cause);
 }
 
 void SpanStacks::owe_all(uint64_t hole_begin_ns) {

@@ -80,6 +80,8 @@ public:
                   model::PointIndex point,
                   const When& when,
                   std::span<const model::Value> values);
+    // The same of what the program wrote to a ring of its own.
+    void begin_ring(Task& task, model::PointIndex point, const When& when);
     // Pairs whose ends are found by the frame that both are in. The end of one says that the
     // frames inside of it were left.
     void begin_frame(Task& task,
@@ -120,13 +122,16 @@ public:
     // Ends all open spans of one task, or of all, innermost first.
     void close(Task& task, uint64_t time_ns, model::SpanEndCause cause);
     void close_all(uint64_t time_ns, model::SpanEndCause cause);
-    // All but those of rings that programs write: what the kernel lost is none of theirs.
+    // Those of the ring that the thread writes, which say nothing of what the kernel tells of it;
+    // and all but those, for what the kernel lost is none of theirs.
+    void close_ring(Task& task, uint64_t time_ns, model::SpanEndCause cause);
     void close_all_but_rings(uint64_t time_ns, model::SpanEndCause cause);
 
     // Hands all open spans to the output as debts of a hole.
     void owe_all(uint64_t hole_begin_ns);
 
 private:
+    void close_either(Task& task, bool is_ring, uint64_t time_ns, model::SpanEndCause cause);
     void begin_pair_span(Task& task,
                          OpenSpan span,
                          const When& when,

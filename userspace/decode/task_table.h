@@ -45,6 +45,7 @@ struct OpenSpan {
     bool is_pair = false;        // of two probes matched by thread; else a function's frame
     bool has_frame_key = false;  // of a pair: PairKey::frame
     bool is_state = false;       // of the thread: one follows the other, and no sums are kept
+    bool is_ring = false;        // the program wrote it to a ring of its own
     uint64_t stack_pointer = 0;  // at the function's entry
     uint64_t frame_key = 0;
     uint64_t begin_ns = 0;

@@ -24,6 +24,7 @@ static_assert(static_cast<int>(ring::EventKind::lifecycle) == TRACER_CURSOR_LIFE
 static_assert(static_cast<int>(ring::EventKind::alloc) == TRACER_CURSOR_ALLOC);
 static_assert(static_cast<int>(ring::EventKind::user_custom) == TRACER_CURSOR_USER_CUSTOM);
 static_assert(static_cast<int>(ring::EventKind::unknown) == TRACER_CURSOR_UNKNOWN);
+static_assert(static_cast<int>(ring::UserType::custom) == TRACER_CURSOR_TYPE_CUSTOM);
 
 ring::Flow flow_of(bool goes_on) {
     return goes_on ? ring::Flow::go_on : ring::Flow::stop;
@@ -136,6 +137,23 @@ long tracer_cursor_read_poll(tracer_cursor* cursor,
         CVisitor visitor(cursor->cursor, *callbacks, context);
         const auto polled = cursor->cursor.poll(visitor, std::min(events_max, size_t{LONG_MAX}));
         return polled ? static_cast<long>(polled->events) : -1;
+    } catch (const std::bad_alloc&) {
+        return -1;
+    }
+}
+
+long tracer_cursor_user_events(
+    tracer_cursor* cursor,
+    bool (*tell)(void* context, uint32_t id, tracer_cursor_user_type type, const char* name),
+    void* context) {
+    try {
+        long count = 0;
+        for (const ring::UserEvent& event : cursor->cursor.user_events()) {
+            ++count;
+            const auto type = static_cast<tracer_cursor_user_type>(event.type);
+            if (!tell(context, event.id, type, event.name.c_str())) break;
+        }
+        return count;
     } catch (const std::bad_alloc&) {
         return -1;
     }

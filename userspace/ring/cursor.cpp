@@ -28,6 +28,9 @@ constexpr uint64_t kCopyWordsMax = 8192;
 static_assert(kCopyWordsMin > TR_RING_LENGTH_MAX);
 // Of the mean record of OCaml programs, fillers included, where none was read yet.
 constexpr double kWordsPerEvent = 2.2;
+// In the same order as the file's numbers.
+static_assert(static_cast<int>(UserType::span) == TR_RING_REGISTERED_SPAN);
+static_assert(static_cast<int>(UserType::custom) == TR_RING_REGISTERED_CUSTOM);
 // Our own rings' phases are those of this version.
 constexpr OcamlVersions kOwnVersions{4, OcamlVersions::kNewest};
 
@@ -145,6 +148,7 @@ void Cursor::Impl::read_producer() {
         producer_.monotonic_ns = trailer->monotonic_ns;
         producer_.realtime_ns = trailer->realtime_ns;
         producer_.boottime_ns = trailer->boottime_ns;
+        producer_.is_clock_counted = trailer->clock == TR_RING_CLOCK_COUNTED;
         versions = kOwnVersions;
     }
     evidence_ = VersionEvidence(versions, layout_->names_offset != 0, layout_->ring_count);
@@ -412,6 +416,74 @@ std::string_view Cursor::Impl::user_name(uint32_t id) {
     return user_names_.emplace(id, std::move(name)).first->second;
 }
 
+// One byte an id; empty: the file has none.
+std::vector<std::byte> Cursor::Impl::registered_types() const {
+    const auto trailer = read_trailer(*source_, *layout_);
+    std::array<uint64_t, TR_RING_TYPES_BYTES / sizeof(uint64_t)> words{};
+    if (!trailer || trailer->minor < 1 ||
+        !source_->read(layout_->trailer_offset + trailer->bytes, words)) {
+        return {};
+    }
+    const auto bytes = std::as_bytes(std::span(words));
+    return {bytes.begin(), bytes.end()};
+}
+
+std::vector<UserEvent> Cursor::Impl::user_events() const {
+    std::vector<UserEvent> events;
+    if (!layout_ || layout_->names_offset == 0) return events;
+    const std::vector<std::byte> types = registered_types();
+    constexpr uint32_t kNamesAtOnce = 64;
+    std::array<uint64_t, kNamesAtOnce * TR_RING_NAME_BYTES / sizeof(uint64_t)> words{};
+    for (uint32_t first = 0; first < TR_RING_NAMES; first += kNamesAtOnce) {
+        if (!source_->read(layout_->names_offset + uint64_t{first} * TR_RING_NAME_BYTES, words)) {
+            break;
+        }
+        const auto names = std::bit_cast<std::array<char, sizeof(words)>>(words);
+        for (uint32_t id = first; id < first + kNamesAtOnce; ++id) {
+            // OCaml's ids have holes.
+            std::string name =
+                text_of(&names[(id - first) * TR_RING_NAME_BYTES], TR_RING_NAME_BYTES - 1);
+            if (name.empty()) continue;
+            const auto type = types.empty() ? uint8_t{0} : std::to_integer<uint8_t>(types[id]);
+            events.push_back({.id = id,
+                              .type = type <= TR_RING_REGISTERED_CUSTOM
+                                          ? static_cast<UserType>(type)
+                                          : UserType::unknown,
+                              .name = std::move(name)});
+        }
+    }
+    return events;
+}
+
+// The producer stores since when first, and 0 for whom before; read twice, so as not to mix two.
+RingOwner Cursor::Impl::owner_of(uint32_t ring) const {
+    if (!layout_ || !producer_.has_sequences || ring >= layout_->ring_count) return {};
+    std::array<uint64_t, kHeaderWords> words{};
+    std::array<uint64_t, kHeaderWords> again{};
+    const uint64_t offset = layout_->header_offset(ring);
+    if (!source_->read(offset, words) || !source_->read(offset, again)) return {};
+    const auto header = std::bit_cast<tr_ring_header>(words);
+    const auto later = std::bit_cast<tr_ring_header>(again);
+    if (header.owner_tid != later.owner_tid || header.claimed_ns != later.claimed_ns) return {};
+    return {.tid = header.owner_tid, .since_ns = header.claimed_ns};
+}
+
+std::string_view to_text(UserType type) {
+    switch (type) {
+        case UserType::unknown:
+            return "unknown";
+        case UserType::unit:
+            return "unit";
+        case UserType::number:
+            return "int";
+        case UserType::span:
+            return "span";
+        case UserType::custom:
+            return "custom";
+    }
+    return "unknown";
+}
+
 Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&& other) noexcept = default;
@@ -446,6 +518,14 @@ void Cursor::finish(Visitor& visitor) {
 
 std::string_view Cursor::name_of(const Event& event) {
     return impl_->name_of(event);
+}
+
+std::vector<UserEvent> Cursor::user_events() const {
+    return impl_->user_events();
+}
+
+RingOwner Cursor::owner_of(uint32_t ring) const {
+    return impl_->owner_of(ring);
 }
 
 const Producer& Cursor::producer() const {

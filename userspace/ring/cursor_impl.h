@@ -25,6 +25,8 @@ public:
     [[nodiscard]] Result<PollResult> poll(Visitor& visitor, size_t events_max);
     void finish(Visitor& visitor);
     [[nodiscard]] std::string_view name_of(const Event& event);
+    [[nodiscard]] std::vector<UserEvent> user_events() const;
+    [[nodiscard]] RingOwner owner_of(uint32_t ring) const;
     [[nodiscard]] const Producer& producer() const { return producer_; }
 
 private:
@@ -77,6 +79,7 @@ private:
     [[nodiscard]] Lost settle_lost(uint32_t ring, const Event* next);
     void skip_to(RingPlace& place, uint64_t position, bool is_malformed);
     [[nodiscard]] std::string_view user_name(uint32_t id);
+    [[nodiscard]] std::vector<std::byte> registered_types() const;
     [[nodiscard]] std::string_view numbered(std::string_view kind, uint32_t id);
 
     std::unique_ptr<RingSource> source_;

@@ -44,6 +44,11 @@ Status watch_targets(EndWatch& watch,
     return {};
 }
 
+RingWatchOptions with_recorder(RingWatchOptions options, const KernelRecorder& recorder) {
+    options.is_recorded = [&recorder](uint32_t pid) { return recorder.is_recorded(pid); };
+    return options;
+}
+
 class Recording {
 public:
     Recording(KernelRecorder& recorder,
@@ -58,7 +63,7 @@ public:
           options_(options),
           packs_(options.packs),
           merger_(recorder),
-          ring_watch_(rings_, options.rings),
+          ring_watch_(rings_, with_recorder(options.rings, recorder)),
           drain_(recorder, merger_, output, late_, rings_, options.drain) {
         if (options.mappings != nullptr || !options.discovery.selection.is_empty()) {
             DiscoveryOptions discovery = options.discovery;

@@ -31,16 +31,15 @@ std::string allocation_text(std::span<const uint64_t> buckets) {
     return text;
 }
 
-// "folder/1234.events": 1234; 0: named otherwise.
-uint32_t pid_in(const std::string& path) {
-    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+}  // namespace
+
+uint32_t pid_in_path(std::string_view path) {
+    path.remove_prefix(path.rfind('/') + 1);
     uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    const bool is_pid = error == std::errc() && name.substr(end - name.data()) == ".events";
+    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), pid);
+    const bool is_pid = error == std::errc() && path.substr(end - path.data()) == ".events";
     return is_pid ? pid : 0;
 }
-
-}  // namespace
 
 ring::Flow RingCollector::on_event(const ring::Event& event) {
     RingItem item{.time_ns = event.time_ns,
@@ -90,7 +89,7 @@ Result<RingRecording> read_rings(ring::Cursor& cursor, const std::string& path) 
     cursor.finish(collector);
     recording.producer = cursor.producer();
     if (recording.pid == 0) recording.pid = recording.producer.pid;
-    if (recording.pid == 0) recording.pid = pid_in(path);
+    if (recording.pid == 0) recording.pid = pid_in_path(path);
     auto& items = recording.items;
     std::ranges::stable_sort(items, {}, &RingItem::time_ns);
     if (!items.empty()) {

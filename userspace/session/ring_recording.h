@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tracer {
@@ -34,6 +35,9 @@ struct RingRecording {
     uint64_t first_ns = 0;
     uint64_t last_ns = 0;
 };
+
+// "folder/1234.events": 1234; 0: named otherwise.
+[[nodiscard]] uint32_t pid_in_path(std::string_view path);
 
 // Keeps what a cursor tells, in the order of the telling.
 class RingCollector : public ring::Visitor {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the events of a program's rings to records, which go the way of the kernel's: to the decoder
-// or into a capture. OCaml's rings know no thread ids, so each life of a ring is a track of its
-// own. Used by the drain thread (ring_reader.h) and by the conversion of a file.
+// or into a capture. Our library's rings say which thread writes them; OCaml's do not, so each life
+// of one is a track of its own. Used by the drain thread (ring_reader.h) and by the conversion of a
+// file.
 #include "session/ring_records.h"
 
+#include "session/targets.h"
 #include "tracer/abi/event.h"
 #include "tracer/abi/ring_layout.h"
 
@@ -22,6 +24,13 @@ using ring::EventKind;
 constexpr size_t kPointsMax = size_t{1} << 16;
 // Left for kMoreNames: one for each Shape, of which there are some twenty.
 constexpr size_t kPointsWithoutName = 64;
+
+// Of times that the processor's counter tells.
+constexpr uint64_t kClockErrorNs = 1000;
+
+bool is_spawn(const RingItem& item) {
+    return !item.is_loss && item.kind == EventKind::lifecycle && item.id == TR_RING_DOMAIN_SPAWN;
+}
 
 bool is_waiting_phase(std::string_view name) {
     return name == "stw_api_barrier" || name == "minor_leave_barrier" ||
@@ -129,9 +138,12 @@ void RingRecords::add(const RingRecording& recording, uint64_t ahead_ns, RingOut
         if (item.ring >= rings_.size()) rings_.resize(item.ring + size_t{1});
         Ring& ring = rings_[item.ring];
         // Who comes next in a ring is somebody else.
-        if (!item.is_loss && item.kind == EventKind::lifecycle && item.id == TR_RING_DOMAIN_SPAWN) {
+        if (is_spawn(item)) {
             ring.is_named = false;
+        } else if (!item.is_loss && ring.is_after_loss) {
+            ring.is_named &= writer_of(item) == ring.tid;
         }
+        ring.is_after_loss = item.is_loss;
         if (!ring.is_named) add_track(item, time_ns, out.events);
         if (item.is_loss) {
             add_loss(item, recording.losses[item.payload_index], ahead_ns, out.events);
@@ -146,20 +158,32 @@ void RingRecords::add_track(const RingItem& item, uint64_t time_ns, RecordBatch&
     it.is_named = true;
     it.lives += 1;
     const bool is_ours = cursor_.producer().has_sequences;
-    const bool is_spawn =
-        !item.is_loss && item.kind == EventKind::lifecycle && item.id == TR_RING_DOMAIN_SPAWN;
+    it.tid = writer_of(item);
     std::string name = fmt::format("{} {}", is_ours ? "ring" : "domain", item.ring);
-    // Our library says which thread it is, by the id in its own pid namespace.
-    if (is_ours && is_spawn && item.has_value) {
-        name = fmt::format("events of thread {}", item.value);
+    if (it.tid != 0) {
+        name = fmt::format("events of thread {}", it.tid);
     } else if (it.lives > 1) {
         name += fmt::format(" (life {})", it.lives);
     }
     tr_ring_track record{.header = header_of(TR_KIND_ring_track, time_ns, pid_),
                          .producer = producer_,
                          .ring = item.ring};
+    record.header.tid = thread_of(it.tid);
     put_text(record.name, name);
     batch.add(record);
+}
+
+uint32_t RingRecords::writer_of(const RingItem& item) const {
+    if (!cursor_.producer().has_sequences) return 0;
+    if (is_spawn(item) && item.has_value) return static_cast<uint32_t>(item.value);
+    const ring::RingOwner owner = cursor_.owner_of(item.ring);
+    return item.time_ns + kClockErrorNs >= owner.since_ns ? owner.tid : 0;
+}
+
+uint32_t RingRecords::thread_of(uint32_t tid) const {
+    const uint32_t own_pid = cursor_.producer().pid;
+    if (tid == 0 || own_pid == pid_) return tid;
+    return find_thread_of(pid_, tid);
 }
 
 void RingRecords::add_event(const RingItem& item,

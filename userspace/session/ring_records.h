@@ -41,7 +41,8 @@ struct RingOutput {
     RecordBatch& events;
 };
 
-// Makes records of the events of one file of rings. A track for each life of a ring; spans of the
+// Makes records of the events of one file of rings. Those of our library are on their threads'
+// tracks; of OCaml there is a track for each life of a ring. Spans of the
 // runtime are of category "gc" ("gc.wait" for those that only wait), the program's own "user".
 class RingRecords {
 public:
@@ -58,8 +59,15 @@ public:
 private:
     struct Ring {
         bool is_named = false;
+        bool is_after_loss = false;  // who writes it may be somebody else by now
+        uint32_t tid = 0;            // 0: not known, or a domain
         uint32_t lives = 0;
     };
+
+    // A thread's id in the producer's namespace; 0: nobody says whose the event is.
+    [[nodiscard]] uint32_t writer_of(const RingItem& item) const;
+    // The same thread in the initial namespace.
+    [[nodiscard]] uint32_t thread_of(uint32_t tid) const;
 
     // The first event of whoever writes the ring from then on.
     void add_track(const RingItem& item, uint64_t time_ns, RecordBatch& batch);

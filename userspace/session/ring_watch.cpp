@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel tells of executable mappings only, so rings are found by looking: often at a process
-// that is new, seldom at one that has been there for long. A look is a read of its mappings. Files
-// of rings stay readable after their process's end only while somebody has them open, so a program
-// that lives shorter than the first looks take leaves nothing. Started by recording.cpp.
+// Rings are found in two ways. The kernel tells of files that are made where producers make them
+// (ring_files.h), and keeps them for us whatever becomes of their process. And of processes what
+// they have mapped is looked at, often of one that is new, seldom of one that has been there for
+// long: that finds files of everywhere and those without a name, but of a program that lives
+// shorter than the first looks take it finds nothing. Started by recording.cpp.
 #include "session/ring_watch.h"
 
 #include "packs/running_files.h"
@@ -13,8 +14,12 @@
 #include "symbol/symbol_table.h"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +33,8 @@ constexpr uint64_t kLookNsMax = 1000 * kMs;
 constexpr uint64_t kLookOfManyNsMax = 10'000 * kMs;
 // What executes something new is told; what forks alone is not.
 constexpr uint64_t kFindNs = 1000 * kMs;
+// How long a file waits for word that its process is recorded.
+constexpr uint64_t kWaitingNs = 1000 * kMs;
 constexpr size_t kExpectedMax = 4096;
 constexpr size_t kWarningsMax = 8;
 
@@ -41,16 +48,10 @@ ring::OcamlVersions ocaml_versions_of(uint32_t pid) {
         [&](std::string_view name) { return symbols->address_of(name).has_value(); });
 }
 
-std::optional<std::pair<uint64_t, uint64_t>> rings_of(uint32_t pid) {
-    const auto found = ring_mapping_of(pid);
-    if (!found) return std::nullopt;
-    return std::pair(uint64_t{found->device_major} << 32 | found->device_minor, found->inode);
-}
-
 }  // namespace
 
 std::optional<ring::OcamlVersions> ocaml_versions_of_rings(uint32_t pid) {
-    if (!rings_of(pid)) return std::nullopt;
+    if (!ring_mapping_of(pid)) return std::nullopt;
     return ocaml_versions_of(pid);
 }
 
@@ -59,8 +60,13 @@ RingWatch::RingWatch(RingReader& reader, RingWatchOptions options)
 
 void RingWatch::start() {
     if (!options_.is_on) return;
+    wake_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    files_.open();
     const uint64_t now_ns = boottime_ns();
     find_processes(now_ns);
+    if (!options_.all) {
+        for (const auto& [pid, known] : known_) files_.watch_directory_of(pid);
+    }
     look_at_all(now_ns, ring::Start::now);
     thread_ = std::thread([this] { run(); });
 }
@@ -71,7 +77,7 @@ void RingWatch::stop() {
         const std::scoped_lock lock(mutex_);
         stop_ = true;
     }
-    wake_.notify_one();
+    wake();
     thread_.join();
 }
 
@@ -81,29 +87,46 @@ void RingWatch::expect(uint32_t pid) {
         // One that is forgotten is found by the next list of processes.
         if (expected_.size() < kExpectedMax) expected_.push_back(pid);
     }
-    wake_.notify_one();
+    wake();
+}
+
+void RingWatch::wake() {
+    const uint64_t one = 1;
+    // Fails only when the counter is at its limit, and then the thread is awake.
+    [[maybe_unused]] const ssize_t put = write(wake_event_.get(), &one, sizeof(one));
+}
+
+void RingWatch::wait() {
+    const uint64_t turn_ns = next_turn_ns(boottime_ns());
+    // A negative number is passed over.
+    std::array<pollfd, 2> fds{{{wake_event_.get(), POLLIN, 0}, {files_.fd(), POLLIN, 0}}};
+    poll(fds.data(), fds.size(), static_cast<int>((turn_ns + kMs - 1) / kMs));
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = read(wake_event_.get(), &count, sizeof(count));
 }
 
 void RingWatch::run() {
     pthread_setname_np(pthread_self(), "tracer-rings");
     // Or a loaded machine has run a new program to its end before it is looked at.
     if (options_.real_time) static_cast<void>(take_real_time_priority());
-    std::unique_lock lock(mutex_);
     for (;;) {
-        const uint64_t turn_ns = next_turn_ns(boottime_ns());
-        wake_.wait_for(lock, std::chrono::nanoseconds(turn_ns),
-                       [this] { return stop_ || !expected_.empty(); });
-        if (stop_) return;
+        wait();
         const uint64_t now_ns = boottime_ns();
-        take_expected(now_ns);
-        lock.unlock();
+        {
+            const std::scoped_lock lock(mutex_);
+            take_expected(now_ns);
+            // Files of programs that have ended by now are read to their ends.
+            if (stop_) break;
+        }
+        take_files(now_ns);
         if (now_ns >= next_find_ns_) find_processes(now_ns);
         look_at_all(now_ns, ring::Start::oldest);
-        lock.lock();
     }
+    take_files(boottime_ns());
 }
 
 uint64_t RingWatch::next_turn_ns(uint64_t now_ns) const {
+    if (!waiting_.empty()) return kMs;
     uint64_t next_ns = next_find_ns_;
     for (const auto& [pid, known] : known_) next_ns = std::min(next_ns, known.next_look_ns);
     return std::clamp(next_ns - std::min(next_ns, now_ns), kMs, kLookNsMax);
@@ -116,11 +139,46 @@ void RingWatch::take_expected(uint64_t now_ns) {
         if (pid == options_.own_pid || !(options_.all || options_.follow_children || is_target)) {
             continue;
         }
+        files_.watch_directory_of(pid);
         Known& known = known_[pid];
         known.interval_ns = 0;
         known.next_look_ns = now_ns + kMs;
     }
     expected_.clear();
+}
+
+void RingWatch::take_files(uint64_t now_ns) {
+    std::vector<RingFiles::Made> made;
+    files_.read(made);
+    for (RingFiles::Made& file : made) waiting_.push_back({std::move(file), now_ns + kWaitingNs});
+    std::erase_if(waiting_, [&](Waiting& waiting) {
+        const uint32_t pid = waiting.made.pid;
+        if (pid != options_.own_pid && is_wanted(pid)) {
+            read_file(waiting.made);
+            return true;
+        }
+        return now_ns >= waiting.until_ns;
+    });
+}
+
+bool RingWatch::is_wanted(uint32_t pid) const {
+    return options_.all || known_.contains(pid) || options_.is_recorded(pid);
+}
+
+void RingWatch::read_file(RingFiles::Made& made) {
+    Known& known = known_[made.pid];
+    if (known.inode == made.inode) return;
+    known.inode = made.inode;
+    known.is_seen = true;
+    known.next_look_ns = boottime_ns() + kFirstLooksNs;
+    auto cursor = ring::Cursor::open_fd(
+        std::move(made.fd),
+        {.start = ring::Start::oldest, .versions = ocaml_versions_of(made.pid)});
+    if (cursor) {
+        reader_.add({made.pid, std::move(*cursor)});
+    } else {
+        warn(made.pid, cursor.error().what);
+    }
 }
 
 void RingWatch::find_processes(uint64_t now_ns) {
@@ -154,22 +212,23 @@ void RingWatch::look_at_all(uint64_t now_ns, ring::Start start) {
 }
 
 void RingWatch::look_at(uint32_t pid, Known& known, ring::Start start) {
-    const auto rings = rings_of(pid);
-    if (!rings || rings == known.rings) return;
+    const auto rings = ring_mapping_of(pid);
+    if (!rings || rings->inode == known.inode) return;
     auto cursor = ring::Cursor::open_process(static_cast<pid_t>(pid),
                                              {.start = start, .versions = ocaml_versions_of(pid)});
-    if (cursor) {
-        known.rings = rings;
-        reader_.add({pid, std::move(*cursor)});
-        return;
-    }
     // It may have ended meanwhile, or has not written its file's head yet: the next look tells.
-    if (cursor.error().code == ErrorCode::not_found) return;
-    known.rings = rings;
-    if (warnings_.size() < kWarningsMax) {
-        warnings_.push_back(
-            fmt::format("the rings of process {} are not read: {}", pid, cursor.error().what));
+    if (!cursor && cursor.error().code == ErrorCode::not_found) return;
+    known.inode = rings->inode;
+    if (cursor) {
+        reader_.add({pid, std::move(*cursor)});
+    } else {
+        warn(pid, cursor.error().what);
     }
+}
+
+void RingWatch::warn(uint32_t pid, const std::string& what) {
+    if (warnings_.size() >= kWarningsMax) return;
+    warnings_.push_back(fmt::format("the rings of process {} are not read: {}", pid, what));
 }
 
 }  // namespace tracer

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/ring_files.h"
 #include "session/ring_reader.h"
+#include "tracer/base/unique_fd.h"
 
-#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace tracer {
@@ -26,6 +27,8 @@ struct RingWatchOptions {
     bool follow_children = false;
     uint32_t own_pid = 0;
     bool real_time = false;
+    // Of one that nobody has told of yet.
+    std::function<bool(uint32_t)> is_recorded = [](uint32_t) { return false; };
     std::string proc_root = "/proc";
 };
 
@@ -56,12 +59,23 @@ private:
     struct Known {
         uint64_t next_look_ns = 0;
         uint64_t interval_ns = 0;
-        std::optional<std::pair<uint64_t, uint64_t>> rings;  // device and inode of those read
-        bool is_seen = false;                                // in the newest list of processes
+        uint64_t inode = 0;    // of the rings that are read; 0: none
+        bool is_seen = false;  // in the newest list of processes
+    };
+    // A file whose process may yet turn out to be one that is recorded.
+    struct Waiting {
+        RingFiles::Made made;
+        uint64_t until_ns = 0;
     };
 
     void run();
+    void wait();
+    void wake();
     void take_expected(uint64_t now_ns);
+    void take_files(uint64_t now_ns);
+    [[nodiscard]] bool is_wanted(uint32_t pid) const;
+    void read_file(RingFiles::Made& made);
+    void warn(uint32_t pid, const std::string& what);
     void find_processes(uint64_t now_ns);
     [[nodiscard]] uint64_t next_turn_ns(uint64_t now_ns) const;
     void look_at_all(uint64_t now_ns, ring::Start start);
@@ -71,11 +85,13 @@ private:
     RingWatchOptions options_;
     std::thread thread_;
     std::mutex mutex_;
-    std::condition_variable wake_;
+    UniqueFd wake_event_;
     bool stop_ = false;
     std::vector<uint32_t> expected_;
     // Of the thread, once it runs.
     uint64_t next_find_ns_ = 0;
+    RingFiles files_;
+    std::vector<Waiting> waiting_;
     std::map<uint32_t, Known> known_;
     std::vector<std::string> warnings_;
 };

@@ -183,6 +183,14 @@ Result<uint32_t> find_in_namespace(const NamespacedId& wanted, const std::string
         fmt::format("`nsenter -t {} -p -m ps -eLo pid,tid,args` lists them", wanted.member));
 }
 
+uint32_t find_thread_of(uint32_t pid, uint32_t id, const std::string& proc_root) {
+    const std::string threads = fmt::format("{}/{}/task", proc_root, pid);
+    for (const uint32_t tid : numbers_in(threads)) {
+        if (innermost_id(fmt::format("{}/{}", threads, tid)) == id) return tid;
+    }
+    return 0;
+}
+
 std::vector<std::string> read_arguments(uint32_t pid, const std::string& proc_root) {
     constexpr size_t kBytesMax = 4096;
     std::ifstream file(fmt::format("{}/{}/cmdline", proc_root, pid), std::ios::binary);

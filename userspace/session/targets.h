@@ -60,6 +60,12 @@ struct TaskStatus {
 [[nodiscard]] Result<uint32_t> find_in_namespace(const NamespacedId& wanted,
                                                  const std::string& proc_root = "/proc");
 
+// The thread of the process that calls itself `id` in its own pid namespace, by its id here; 0: it
+// has none, or has ended.
+[[nodiscard]] uint32_t find_thread_of(uint32_t pid,
+                                      uint32_t id,
+                                      const std::string& proc_root = "/proc");
+
 // The words a process was started with, in all at most 4 KiB; none if it has ended or has wiped
 // them.
 [[nodiscard]] std::vector<std::string> read_arguments(uint32_t pid,

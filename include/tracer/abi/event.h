@@ -228,7 +228,7 @@ struct tr_ring_point {
 };
 TR_STATIC_ASSERT(sizeof(struct tr_ring_point) == 200);
 
-/* From here on the events of the ring are somebody else's: a domain's or thread's of that name. */
+/* From here on the ring's events are another's: header.tid's, or where it is 0 of that name. */
 struct tr_ring_track {
 	struct tr_record_header header;
 	uint32_t producer;

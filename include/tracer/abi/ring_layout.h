@@ -108,6 +108,8 @@ enum tr_ring_lifecycle {
 /* "TRCRRING" */
 #define TR_RING_TRAILER_MAGIC 0x474e495252435254ull
 #define TR_RING_TRAILER_MAJOR 1
+/* 1: the types behind the trailer, and its clock */
+#define TR_RING_TRAILER_MINOR 1
 
 enum tr_ring_file_state {
 	TR_RING_INITIALISING = 0,
@@ -116,13 +118,29 @@ enum tr_ring_file_state {
 	TR_RING_STOPPED = 3,
 };
 
+/* What tells the time of events; either way they are CLOCK_MONOTONIC's nanoseconds. */
+enum tr_ring_clock {
+	TR_RING_CLOCK_READ = 0,    /* the clock itself, for each event */
+	TR_RING_CLOCK_COUNTED = 1, /* the processor's counter, set by the clock again and again */
+};
+
+/* What a user event was registered as: a byte for each id, stored after its name. */
+enum tr_ring_registered {
+	TR_RING_NOT_REGISTERED = 0,
+	TR_RING_REGISTERED_UNIT = 1,
+	TR_RING_REGISTERED_INT = 2,
+	TR_RING_REGISTERED_SPAN = 3,
+	TR_RING_REGISTERED_CUSTOM = 4,
+};
+#define TR_RING_TYPES_BYTES TR_RING_NAMES
+
 /* At names_offset + TR_RING_NAMES * TR_RING_NAME_BYTES. Its presence says that sequences count. */
 struct tr_ring_trailer {
 	uint64_t magic;      /* TR_RING_TRAILER_MAGIC */
 	uint16_t major;      /* another one is not for this reader */
 	uint16_t minor;
 	uint32_t state;      /* enum tr_ring_file_state; stored last on creation, release order */
-	uint32_t bytes;      /* of this struct */
+	uint32_t bytes;      /* of this struct; the table of types is behind it */
 	uint32_t pid;        /* in the producer's own pid namespace */
 	uint64_t start_ticks;  /* field 22 of /proc/PID/stat */
 	/* Three clocks, read together when the file was made. */
@@ -131,7 +149,7 @@ struct tr_ring_trailer {
 	uint64_t boottime_ns;
 	uint64_t rings_missing; /* events dropped since all rings were taken */
 	uint32_t parent_pid;    /* after a fork the parent, else 0 */
-	uint32_t reserved;
+	uint32_t clock;         /* enum tr_ring_clock; since minor 1 */
 	char runtime[32];       /* what made the file, NUL-padded: "tracer_ring 0.1" */
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, NUL-padded */
 };

@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
+#include <vector>
 
 namespace tracer::ring {
 
@@ -110,15 +111,34 @@ struct Producer {
     uint64_t ring_words = 0;
     // Rings of our own library: losses are exact, and what follows is filled in.
     bool has_sequences = false;
-    OcamlVersions versions;       // whose numbers of phases it uses; grows more certain by reading
-    std::string runtime;          // "tracer_ring 0.1"; empty: OCaml
-    uint32_t pid = 0;             // in its own pid namespace
-    bool is_stopped = false;      // like the next two as of the last poll
-    uint64_t events_dropped = 0;  // never written: by signal handlers within a write
-    uint64_t events_missing = 0;  // the same: no ring was free, or there was no room for one more
-    uint64_t monotonic_ns = 0;    // one moment by three clocks
+    OcamlVersions versions;  // whose numbers of phases it uses; grows more certain by reading
+    std::string runtime;     // "tracer_ring 0.1"; empty: OCaml
+    bool is_clock_counted = false;  // times are off by some ten nanoseconds: see tracer_ring.h
+    uint32_t pid = 0;               // in its own pid namespace
+    bool is_stopped = false;        // like the next two as of the last poll
+    uint64_t events_dropped = 0;    // never written: by signal handlers within a write
+    uint64_t events_missing = 0;    // the same: no ring was free, or there was no room for one more
+    uint64_t monotonic_ns = 0;      // one moment by three clocks
     uint64_t realtime_ns = 0;
     uint64_t boottime_ns = 0;
+};
+
+// What a producer registered a user event as.
+enum class UserType : uint8_t { unknown, unit, number, span, custom };
+
+// "unit", "int", "span", "custom"; "unknown" of OCaml's, whose files do not tell.
+[[nodiscard]] std::string_view to_text(UserType type);
+
+// The thread that has a ring of our library.
+struct RingOwner {
+    uint32_t tid = 0;       // in the producer's own pid namespace; 0: none, or an OCaml producer
+    uint64_t since_ns = 0;  // CLOCK_MONOTONIC
+};
+
+struct UserEvent {
+    uint32_t id = 0;
+    UserType type = UserType::unknown;
+    std::string name;
 };
 
 // A position in each ring of one file. Any number of cursors may read the same file. One thread at
@@ -157,6 +177,12 @@ public:
     // "user#12", ... where there is none, or none that is certain yet. Good until the next call of
     // any function.
     [[nodiscard]] std::string_view name_of(const Event& event);
+
+    // All user events that are registered by now, written or not, by id: for who comes late.
+    [[nodiscard]] std::vector<UserEvent> user_events() const;
+
+    // Who has the ring now. Its events since then are its own; those before another's.
+    [[nodiscard]] RingOwner owner_of(uint32_t ring) const;
 
     [[nodiscard]] const Producer& producer() const;
 

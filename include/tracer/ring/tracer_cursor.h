@@ -86,6 +86,21 @@ tracer_cursor* tracer_cursor_open_process(int pid,
                                           char* problem,
                                           size_t problem_bytes);
 
+typedef enum tracer_cursor_user_type {
+    TRACER_CURSOR_TYPE_UNKNOWN = 0, /* an OCaml producer: its file does not tell */
+    TRACER_CURSOR_TYPE_UNIT,
+    TRACER_CURSOR_TYPE_INT,
+    TRACER_CURSOR_TYPE_SPAN,
+    TRACER_CURSOR_TYPE_CUSTOM,
+} tracer_cursor_user_type;
+
+/* Tells all user events that are registered by now, written or not; false ends the telling. How
+ * many were told; -1: memory is out. */
+long tracer_cursor_user_events(
+    tracer_cursor* cursor,
+    bool (*tell)(void* context, uint32_t id, tracer_cursor_user_type type, const char* name),
+    void* context);
+
 /* How many events were delivered, at most events_max; -1: the file is no longer valid, memory is
  * out, or a callback polls its own cursor. */
 long tracer_cursor_read_poll(tracer_cursor* cursor,

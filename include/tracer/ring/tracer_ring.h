@@ -44,7 +44,7 @@ extern "C" {
 /*
  * All zeros: as the environment says, else the defaults. The environment: TRACER_RING_START (any
  * value but 0 starts the rings before main), TRACER_RING_DIR, TRACER_RING_PRESERVE (any value but
- * 0), TRACER_RING_WORDS_LOG2, TRACER_RING_COUNT, TRACER_RING_CLOCK=tsc. Where one is not set,
+ * 0), TRACER_RING_WORDS_LOG2, TRACER_RING_COUNT, TRACER_RING_CLOCK. Where one is not set,
  * OCaml's is looked at: OCAML_RUNTIME_EVENTS_START, _DIR, _PRESERVE (presence alone counts there),
  * and e= and d= of OCAMLRUNPARAM, unless an OCaml runtime is in the process and takes them for
  * itself. Set-user-id programs ignore all of them.
@@ -68,11 +68,16 @@ typedef struct tracer_ring_options {
      */
     bool remove_on_signals;
     /*
-     * CLOCK_MONOTONIC carried on by the processor's counter (x86-64 with an invariant TSC; else it
-     * is read as ever): an event costs less than half. A thread's times never go back, and are off
-     * by about half a microsecond at most.
+     * Times are CLOCK_MONOTONIC's. Where the kernel keeps its own time by the processor's counter
+     * (x86-64, clock source tsc), a thread carries its last reading of the clock on by that counter
+     * for a tenth of a millisecond: an event costs much less, its time is off by some ten
+     * nanoseconds, and a thread's times never go back. TRACER_RING_CLOCK=monotonic or
+     * `exact_clock`: the clock itself for each event, always; then times also never go back from
+     * one thread's event to another's that it caused. TRACER_RING_CLOCK=tsc or `fast_clock`: the
+     * counter wherever the processor says that it is invariant.
      */
     bool fast_clock;
+    bool exact_clock; /* wins over all others */
 } tracer_ring_options;
 
 /*

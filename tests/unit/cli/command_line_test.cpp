@@ -239,6 +239,7 @@ TEST(CommandLine, ConvertAndGcStatsTakeTheOcamlThatWroteTheRings) {
     EXPECT_EQ(std::get<GcStatsCommand>(*stats).ocaml, ring::OcamlVersions());
     usage_error({"gc-stats"});
     EXPECT_TRUE(std::get<RingsCommand>(*parse({"rings", "--json"})).json);
+    EXPECT_TRUE(std::get<RingsCommand>(*parse({"rings", "--events"})).events);
     usage_error({"rings", "1234"});
     usage_error({"gc-stats", "1.events", "--ocaml", "4.14"});
     usage_error({"gc-stats", "1.events", "--", "true"});

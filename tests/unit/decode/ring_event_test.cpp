@@ -95,6 +95,71 @@ TEST_F(DecoderRing, TheProcessesEndClosesItsTracks) {
     EXPECT_EQ(counters().lines_beyond_limit, 1U);
 }
 
+class DecoderThreadRing : public DecoderRing {
+protected:
+    void SetUp() override {
+        DecoderRing::SetUp();
+        feed(test::make_ring_track(6, 7, 2, "events of thread 8", 8));
+    }
+};
+
+TEST_F(DecoderThreadRing, EventsAreOnTheThreadsOwnTrackAmongItsProbes) {
+    decoder_->add({{.index = model::PointIndex{5},
+                    .kind = model::PointKind::span,
+                    .category = "app",
+                    .name = "call"}},
+                  {{.probe_id = 40, .role = HitRole::pair_begin, .point = model::PointIndex{5}},
+                   {.probe_id = 41, .role = HitRole::pair_end, .point = model::PointIndex{5}}});
+    begin(10);
+    feed(test::make_hit({.time_ns = 11, .tgid = 7, .tid = 8}, 40, {}));
+    feed(test::make_ring_event(12, 2, kCounter, TR_RING_ROLE_instant, 3));
+    feed(test::make_hit({.time_ns = 13, .tgid = 7, .tid = 8}, 41, {}));
+    end(20);
+    EXPECT_THAT(
+        writer_.lines(),
+        ElementsAre("10 begin minor 8 []", "11 begin call 8 []", "12 counter promoted 8 [3]",
+                    "13 end call 8 returned []", "20 end minor 8 returned []"));
+}
+
+TEST_F(DecoderThreadRing, LossesOfTheKernelAndOfTheRingBreakTheirOwnSpansAlone) {
+    decoder_->add({{.index = model::PointIndex{5},
+                    .kind = model::PointKind::span,
+                    .category = "app",
+                    .name = "call"}},
+                  {{.probe_id = 40, .role = HitRole::pair_begin, .point = model::PointIndex{5}},
+                   {.probe_id = 41, .role = HitRole::pair_end, .point = model::PointIndex{5}}});
+    feed(test::make_hit({.time_ns = 9, .tgid = 7, .tid = 8}, 40, {}));
+    begin(10);
+    feed(test::make_ring_lost(20, 2, 5, TR_RING_LOST_EXACT));
+    EXPECT_EQ(counters().spans_cut_by_loss, 1U);
+    feed(test::make_hit({.time_ns = 21, .tgid = 7, .tid = 8}, 41, {}));
+    begin(22);
+    feed(test::make_gap(TR_KIND_gap_begin, 30, 0, 0, 25));
+    feed(test::make_gap(TR_KIND_gap_end, 40, 0, 3, 30));
+    end(50);
+    EXPECT_EQ(counters().spans_cut_by_loss, 1U);
+    EXPECT_EQ(counters().spans_orphan_end, 0U);
+}
+
+TEST_F(DecoderThreadRing, TheRingsNextThreadHasAnotherTrack) {
+    begin(10);
+    feed(test::make_ring_track(20, 7, 2, "events of thread 9", 9));
+    begin(30);
+    end(40);
+    EXPECT_THAT(writer_.lines(), ElementsAre("10 begin minor 8 []", "20 end minor 8 thread_exit []",
+                                             "30 begin minor 9 []", "40 end minor 9 returned []"));
+}
+
+TEST_F(DecoderThreadRing, AThreadOfAnotherProcessIsNotTaken) {
+    feed(test::make_task({.time_ns = 12, .tgid = 30, .tid = 31}, TR_KIND_task_rename,
+                         {.comm = "other"}));
+    feed(test::make_ring_track(20, 7, 2, "events of thread 31", 31));
+    begin(30);
+    end(40);
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("30 begin minor 2#1022 []", "40 end minor 2#1022 returned []"));
+}
+
 TEST_F(DecoderRing, RefusesWhatMakesNoSense) {
     feed(test::make_ring_event(10, 2, 99));     // no such point
     feed(test::make_ring_event(10, 2, kSpan));  // a span neither begins nor ends

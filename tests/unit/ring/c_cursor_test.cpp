@@ -56,6 +56,37 @@ TEST(CCursor, ReadsAFileAndObeysItsCallbacks) {
     tracer_cursor_close(cursor);
 }
 
+TEST(CCursor, TellsWhatIsRegistered) {
+    RingBuilder rings(1, 16, true);
+    rings.name(2, "app.count");
+    rings.name(8191, "app.last");
+    rings.registered(8191, TR_RING_REGISTERED_SPAN);
+    // Of a newer producer.
+    rings.name(5, "app.other");
+    rings.registered(5, 77);
+    const std::string path = testing::TempDir() + "c-cursor-" + std::to_string(getpid());
+    FILE* const file = std::fopen(path.c_str(), "wb");
+    ASSERT_NE(file, nullptr);
+    const auto bytes = rings.bytes();
+    EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+    std::fclose(file);
+    tracer_cursor* const cursor = tracer_cursor_open_file(path.c_str(), nullptr, nullptr, 0);
+    unlink(path.c_str());
+    ASSERT_NE(cursor, nullptr);
+    const auto tell = [](void* context, uint32_t id, tracer_cursor_user_type type,
+                         const char* name) {
+        Told& told = *static_cast<Told*>(context);
+        told.text += std::to_string(id) + " " + std::to_string(type) + " " + name + "; ";
+        return told.goes_on;
+    };
+    Told told;
+    EXPECT_EQ(tracer_cursor_user_events(cursor, tell, &told), 3);
+    EXPECT_EQ(told.text, "2 0 app.count; 5 0 app.other; 8191 3 app.last; ");
+    told = {.text = {}, .goes_on = false};
+    EXPECT_EQ(tracer_cursor_user_events(cursor, tell, &told), 1);
+    tracer_cursor_close(cursor);
+}
+
 TEST(CCursor, SaysInALineWhyItDoesNotOpen) {
     std::array<char, 30> problem{};
     EXPECT_EQ(tracer_cursor_open_file("/no/such/file", nullptr, problem.data(), problem.size()),

@@ -4,6 +4,7 @@
 #include "tracer/ring/tracer_ring.h"
 #include "unit/ring/producer_fixture.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -250,6 +252,111 @@ TEST_F(RingProducer, ForkBesideAWriterTouchesNothingOfTheParents) {
     EXPECT_EQ(counts.written, written + 23);
     static_cast<void>(texts());
 }
+
+// Neither runs fork()'s handlers.
+pid_t fork_by_clone() {
+    return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+class RingRawFork : public RingProducer, public testing::WithParamInterface<pid_t (*)()> {};
+
+TEST_P(RingRawFork, AChildThatNobodyToldHasAFileOfItsOwn) {
+    options.preserve = true;
+    ASSERT_NE(int_event(), nullptr);
+    ASSERT_EQ(start(8, 4), 0);
+    tracer_ring_write_int(int_event(), 1);
+    const pid_t child = GetParam()();
+    if (child == 0) {
+        tracer_ring_write_int(int_event(), 2);
+        const pid_t grandchild = GetParam()();
+        if (grandchild == 0) {
+            tracer_ring_write_int(int_event(), 3);
+            tracer_ring_stop();
+            _exit(0);
+        }
+        if (waitpid(grandchild, nullptr, 0) != grandchild) _exit(1);
+        if (read_ring_texts(folder.file_of(grandchild)) !=
+            Texts{"ring_start", "fork_child", "int 3", "ring_stop"}) {
+            _exit(2);
+        }
+        tracer_ring_stop();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    tracer_ring_write_int(int_event(), 4);
+    EXPECT_EQ(texts(), (Texts{"ring_start", "int 1", "int 4"}));
+    EXPECT_EQ(read_ring_texts(folder.file_of(child)),
+              (Texts{"ring_start", "fork_child", "int 2", "ring_stop"}));
+}
+
+// Whatever it calls first: none of it is done to the parent's file.
+TEST_P(RingRawFork, WhatAChildDoesIsNotDoneToTheParent) {
+    ASSERT_NE(int_event(), nullptr);
+    ASSERT_EQ(start(8, 4), 0);
+    const auto calls = std::to_array<int (*)()>({
+        &tracer_ring_stop,
+        &tracer_ring_pause,
+        [] {
+            const tracer_ring_event* event = nullptr;
+            return tracer_ring_register("of the child", TRACER_RING_UNIT, 0, &event);
+        },
+        [] {
+            tracer_ring_remove_file();
+            return 0;
+        },
+    });
+    for (int (*const call)() : calls) {
+        const pid_t child = GetParam()();
+        if (child == 0) _exit(call());
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+    tracer_ring_write_int(int_event(), 4);
+    EXPECT_EQ(texts(), (Texts{"ring_start", "int 4"}));
+    auto cursor = ring::Cursor::open_file(file());
+    ASSERT_TRUE(cursor);
+    EXPECT_FALSE(cursor->producer().is_stopped);
+    for (const ring::UserEvent& event : cursor->user_events()) {
+        EXPECT_NE(event.name, "of the child");
+    }
+}
+
+TEST_P(RingRawFork, BesideAWriterToo) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "thread-sanitizer takes the child's only thread for one beside its parent's";
+#endif
+    options.preserve = true;
+    ASSERT_NE(int_event(), nullptr);
+    ASSERT_EQ(start(8, 4), 0);
+    std::atomic<bool> is_over = false;
+    std::atomic<uint64_t> written = 0;
+    // Threads that come and go take the lock, which a child may find taken.
+    std::thread writer([&] {
+        while (!is_over) {
+            std::thread([&] { written += tracer_ring_write_int(int_event(), 1) == 0; }).join();
+        }
+    });
+    for (int i = 0; i < 100; ++i) {
+        const pid_t child = GetParam()();
+        if (child == 0) {
+            for (int64_t value = 0; value < 10; ++value) tracer_ring_write_int(int_event(), value);
+            _exit(0);
+        }
+        ASSERT_EQ(waitpid(child, nullptr, 0), child);
+        EXPECT_EQ(read_ring_texts(folder.file_of(child)).size(), 12u);
+    }
+    is_over = true;
+    writer.join();
+    tracer_ring_counts counts{};
+    ASSERT_EQ(tracer_ring_get_counts(&counts), 0);
+    EXPECT_EQ(counts.written, 3 * written + 1);
+    static_cast<void>(texts());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, RingRawFork, testing::Values(&_Fork, &fork_by_clone));
 
 std::atomic<pid_t> forked_within;
 

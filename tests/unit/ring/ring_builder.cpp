@@ -14,7 +14,8 @@ RingBuilder::RingBuilder(uint32_t ring_count, uint64_t ring_words, bool is_ours)
       is_ours_(is_ours),
       sequences_(ring_count) {
     const uint64_t trailer_offset = names_offset_ + TR_RING_NAMES * TR_RING_NAME_BYTES;
-    words_.resize((trailer_offset + (is_ours ? sizeof(tr_ring_trailer) : 0)) / 8);
+    words_.resize((trailer_offset + (is_ours ? sizeof(tr_ring_trailer) + TR_RING_TYPES_BYTES : 0)) /
+                  8);
     const tr_ring_metadata metadata{TR_RING_VERSION, ring_count,   sizeof(tr_ring_header),
                                     ring_words * 8,  ring_words,   sizeof(tr_ring_metadata),
                                     data_offset_,    names_offset_};
@@ -63,6 +64,14 @@ RingBuilder& RingBuilder::write(uint32_t ring,
 RingBuilder& RingBuilder::name(uint32_t id, std::string_view text) {
     std::memcpy(bytes().data() + names_offset_ + uint64_t{id} * TR_RING_NAME_BYTES, text.data(),
                 std::min(text.size(), size_t{TR_RING_NAME_BYTES}));
+    return *this;
+}
+
+RingBuilder& RingBuilder::registered(uint32_t id, uint8_t type) {
+    std::byte* const trailer = bytes().data() + names_offset_ + TR_RING_NAMES * TR_RING_NAME_BYTES;
+    const uint16_t minor = 1;
+    std::memcpy(trailer + offsetof(tr_ring_trailer, minor), &minor, sizeof(minor));
+    trailer[sizeof(tr_ring_trailer) + id] = std::byte{type};
     return *this;
 }
 

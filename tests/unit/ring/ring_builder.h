@@ -36,6 +36,8 @@ public:
         return write(ring, time_ns, false, TR_RING_COUNTER, id, {value});
     }
     RingBuilder& name(uint32_t id, std::string_view text);
+    // enum tr_ring_registered. Ours alone.
+    RingBuilder& registered(uint32_t id, uint8_t type);
     // Head, tail and all else as at the start: what exec leaves.
     RingBuilder& begin_anew();
 

@@ -124,6 +124,20 @@ TEST_F(TargetsTest, TruncatedStatusIsAnErrorNotPidZero) {
     EXPECT_FALSE(resolve({60}));
 }
 
+TEST_F(TargetsTest, FindsAThreadByItsOwnNameForItself) {
+    const auto add_thread = [this](uint32_t tid, const char* ids) {
+        const std::string folder = fmt::format("{}/10/task/{}", root_, tid);
+        std::filesystem::create_directories(folder);
+        std::ofstream(folder + "/status") << "Name:\tapp\nNSpid:\t" << ids << "\n";
+    };
+    add_thread(10, "10\t1");
+    add_thread(12, "12\t7");
+    EXPECT_EQ(find_thread_of(10, 1, root_), 10U);
+    EXPECT_EQ(find_thread_of(10, 7, root_), 12U);
+    EXPECT_EQ(find_thread_of(10, 12, root_), 0U);
+    EXPECT_EQ(find_thread_of(11, 7, root_), 0U);
+}
+
 TEST(Targets, ReadsThisProcessFromTheRealProc) {
     const auto own = read_task_status(static_cast<uint32_t>(getpid()));
     ASSERT_TRUE(own);

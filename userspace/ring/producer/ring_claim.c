@@ -27,7 +27,7 @@ int tr_thread_drop(struct tr_thread* self) {
     const bool is_writing = __atomic_load_n(&self->busy, __ATOMIC_RELAXED) == TR_WRITING;
     // While it is not writing its ring may be on its way out of memory; and between fork's handlers
     // this may be the child, with the parent's ring.
-    if (is_writing && self->ring != NULL && !self->is_forking) {
+    if (is_writing && self->ring != NULL && !self->is_forking && !tr_fork_is_unnoticed()) {
         count_drop(self->ring->header, 1);
     } else {
         __atomic_fetch_add(&self->dropped, 1, __ATOMIC_RELAXED);
@@ -55,6 +55,7 @@ static void on_thread_end(void* value) {
     struct tr_thread* self = value;
     // A handler may have ended the thread within a write; the ring is whole up to its tail.
     __atomic_store_n(&self->busy, TR_WAITING, __ATOMIC_RELAXED);
+    if (tr_fork_is_unnoticed()) tr_fork_notice(self);
     pthread_mutex_lock(&tr_control.lock);
     self->endings += 1;
     give_back(self);
@@ -109,9 +110,10 @@ int tr_thread_claim_locked(struct tr_thread* self) {
     __atomic_fetch_sub(&tr_control.free_rings, 1, __ATOMIC_RELAXED);
     struct tr_ring_header* header = ring->header;
     const pid_t tid = gettid();
-    __atomic_store_n(&header->owner_tid, (uint32_t)tid, __ATOMIC_RELAXED);
+    // Whose it is comes last: until then it is nobody's.
     __atomic_store_n(&header->generation, ring->generation, __ATOMIC_RELAXED);
     tr_word_store(&header->claimed_ns, tr_ring_clock_ns(CLOCK_MONOTONIC));
+    __atomic_store_n(&header->owner_tid, (uint32_t)tid, __ATOMIC_RELEASE);
     count_drop(header, __atomic_exchange_n(&self->dropped, 0, __ATOMIC_RELAXED));
     // As OCaml has it: the first domain's ring begins with the start instead.
     const bool is_first = ring == tr_control.rings && ring->generation == 1;
@@ -131,6 +133,16 @@ static int replace_and_claim(struct tr_thread* self) {
     return error != 0 ? error : tr_thread_claim_locked(self);
 }
 
+int tr_thread_closed(struct tr_thread* self) {
+    if (tr_fork_is_unnoticed()) {
+        __atomic_store_n(&self->busy, TR_WAITING, __ATOMIC_RELEASE);
+        tr_fork_notice(self);
+        if (__atomic_load_n(&tr_home->gate, __ATOMIC_RELAXED) != 0) return tr_thread_claim(self);
+    }
+    tr_thread_leave(self);
+    return 0;
+}
+
 int tr_thread_claim(struct tr_thread* self) {
     __atomic_store_n(&self->busy, TR_WAITING, __ATOMIC_RELEASE);
     int result = -EAGAIN;
@@ -148,7 +160,7 @@ int tr_thread_claim(struct tr_thread* self) {
     }
     if (result == 0) {
         tr_thread_set_busy(self);
-        if (__atomic_load_n(&tracer_ring_on, __ATOMIC_ACQUIRE) != 0 && self->ring != NULL) return 1;
+        if (__atomic_load_n(&tr_home->gate, __ATOMIC_ACQUIRE) != 0 && self->ring != NULL) return 1;
     }
     tr_thread_leave(self);
     return result;

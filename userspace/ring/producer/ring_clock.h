@@ -18,6 +18,7 @@ struct tr_clock {
     uint64_t ns_per_tick;   // times 2^32
     uint64_t rate_ticks;    // the moment that the rate is measured from
     uint64_t rate_ns;
+    uint64_t between_ticks;  // what reading both clocks takes of late
 };
 
 // Whether the counter runs at one rate on all processors and while they sleep.

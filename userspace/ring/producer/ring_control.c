@@ -29,6 +29,7 @@ bool tr_control_lock(void) {
     struct tr_thread* self = &tr_self;
     if (__atomic_load_n(&self->busy, __ATOMIC_RELAXED) != TR_IDLE) return false;
     __atomic_store_n(&self->busy, TR_WAITING, __ATOMIC_RELAXED);
+    if (tr_fork_is_unnoticed()) tr_fork_notice(self);
     pthread_mutex_lock(&tr_control.lock);
     return true;
 }
@@ -43,6 +44,7 @@ struct tr_ring_file* tr_control_file(void) {
 }
 
 static void set_on(uint32_t on) {
+    __atomic_store_n(&tr_home->gate, on, __ATOMIC_SEQ_CST);
     __atomic_store_n(&tracer_ring_on, on, __ATOMIC_SEQ_CST);
 }
 
@@ -76,6 +78,7 @@ int tr_control_open(pid_t parent) {
         tr_ring_file_close(&tr_control.file, false);
         return error;
     }
+    tr_fork_take_home();
     tr_control.retry_ns = 0;
     __atomic_store_n(&tr_control.missing, 0, __ATOMIC_RELAXED);
     // Since Linux 4.14, where a sandbox lets it; asked again after fork and exec.
@@ -224,6 +227,7 @@ static int stop_locked(uint64_t wait_ns) {
     tr_control.is_pinned = false;
     tr_control.rings = NULL;
     tr_control.state = TR_RING_STOPPED;
+    tr_fork_leave_home();
     return result;
 }
 

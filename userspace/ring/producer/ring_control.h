@@ -41,8 +41,15 @@ bool tr_control_quiesce(uint64_t wait_ns);
 // Missing events into the trailer. Under the lock, with a file.
 void tr_control_publish_missing(void);
 
-// pthread_atfork, once.
+// pthread_atfork and the memory that says of other forks, once.
 int tr_fork_prepare_process(void);
+// The file, or the want of one, is this process's from here on; or nobody's.
+void tr_fork_take_home(void);
+void tr_fork_leave_home(void);
+// Whether this is a child that was forked without fork()'s handlers; and what they would have done,
+// for a thread that is not within a write and does not have the lock.
+bool tr_fork_is_unnoticed(void);
+void tr_fork_notice(struct tr_thread* self);
 // Handlers for the signals whose action is the default; and the default again.
 void tr_signals_install(void);
 void tr_signals_remove(void);

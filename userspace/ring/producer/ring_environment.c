@@ -81,6 +81,15 @@ static int set_directory(const char* directory, struct tr_ring_settings* setting
     return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
 }
 
+// Whether the kernel keeps its time by the processor's counter, which it then has found to agree on
+// all processors and goes on to watch.
+static bool kernel_counts(void) {
+    char text[32];
+    return tr_ring_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                             text, sizeof(text)) &&
+           strcmp(text, "tsc\n") == 0;
+}
+
 int tr_environment_settings(const tracer_ring_options* options, struct tr_ring_settings* settings) {
     const tracer_ring_options none = {0};
     if (options == NULL) options = &none;
@@ -97,7 +106,11 @@ int tr_environment_settings(const tracer_ring_options* options, struct tr_ring_s
         options->preserve || is_set("TRACER_RING_PRESERVE", "OCAML_RUNTIME_EVENTS_PRESERVE");
     settings->is_removed_on_signals = options->remove_on_signals;
     const char* clock = secure_getenv("TRACER_RING_CLOCK");
-    const bool is_counted = options->fast_clock || (clock != NULL && strcmp(clock, "tsc") == 0);
-    settings->is_clock_counted = is_counted && tr_clock_can_count();
+    settings->is_clock_counted = false;
+    if (!options->exact_clock && tr_clock_can_count()) {
+        const bool is_asked = options->fast_clock || (clock != NULL && strcmp(clock, "tsc") == 0);
+        settings->is_clock_counted =
+            is_asked || ((clock == NULL || clock[0] == '\0') && kernel_counts());
+    }
     return set_directory(options->directory, settings);
 }

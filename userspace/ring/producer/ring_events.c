@@ -41,13 +41,25 @@ static uint16_t* find_slot(const char* name) {
     }
 }
 
+// TRACER_RING_UNIT is 0, and so is what is not there.
+_Static_assert(TR_RING_REGISTERED_UNIT == TRACER_RING_UNIT + 1 &&
+                   TR_RING_REGISTERED_CUSTOM == TRACER_RING_CUSTOM + 1,
+               "types in the file are those of the header, counted from 1");
+
+static int set_in_file(struct tr_ring_file* file,
+                       uint32_t id,
+                       const struct tracer_ring_event* event) {
+    return tr_ring_file_set_event(file, id, event->name,
+                                  (enum tr_ring_registered)(event->type + 1));
+}
+
 static int add_event(struct tracer_ring_event* event) {
     uint16_t* slot = find_slot(event->name);
     if (*slot != 0) return -EEXIST;
     if (event_count == TR_RING_NAMES) return -ENOSPC;
     const uint32_t id = event_count;
     struct tr_ring_file* file = tr_control_file();
-    const int error = file != NULL ? tr_ring_file_set_name(file, id, event->name) : 0;
+    const int error = file != NULL ? set_in_file(file, id, event) : 0;
     if (error != 0) return error;
     event->bits = (uint64_t)1 << TR_RING_USER_BIT | (uint64_t)id << TR_RING_ID_SHIFT;
     events[id] = event;
@@ -106,7 +118,7 @@ int tracer_ring_register_custom(const char* name,
 
 int tr_ring_events_write_names(struct tr_ring_file* file) {
     for (uint32_t id = 0; id < event_count; ++id) {
-        const int error = tr_ring_file_set_name(file, id, events[id]->name);
+        const int error = set_in_file(file, id, events[id]);
         if (error != 0) return error;
     }
     return 0;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define NAMES_BYTES ((uint64_t)TR_RING_NAMES * TR_RING_NAME_BYTES)
+#define TRAILER_BYTES (sizeof(struct tr_ring_trailer) + TR_RING_TYPES_BYTES)
 #define NAMES_RESERVED_AT_ONCE 4096u
 #define CREATE_ATTEMPTS 4
 
@@ -31,8 +32,7 @@ uint64_t tr_ring_clock_ns(int clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// A small file of /proc, as a text.
-static bool read_text(const char* path, char* text, size_t text_bytes) {
+bool tr_ring_read_text(const char* path, char* text, size_t text_bytes) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     const ssize_t count = read(fd, text, text_bytes - 1);
@@ -44,7 +44,7 @@ static bool read_text(const char* path, char* text, size_t text_bytes) {
 
 uint64_t tr_ring_start_ticks(const char* stat_path) {
     char text[1024];
-    if (!read_text(stat_path, text, sizeof(text))) return 0;
+    if (!tr_ring_read_text(stat_path, text, sizeof(text))) return 0;
     // The second field is a name in parentheses, which may have anything in it.
     const char* field = strrchr(text, ')');
     for (int i = 2; field != NULL && i < 22; ++i) field = strchr(field + 1, ' ');
@@ -149,25 +149,27 @@ static void lay_out(struct tr_ring_file* file, const struct tr_ring_settings* se
     file->data_offset = sizeof(struct tr_ring_metadata) +
                         (uint64_t)file->ring_count * sizeof(struct tr_ring_header);
     file->names_offset = tr_ring_file_ring_offset(file, file->ring_count);
+    file->is_clock_counted = settings->is_clock_counted;
     file->names_reserved = 0;
-    file->bytes = file->names_offset + NAMES_BYTES + sizeof(struct tr_ring_trailer);
+    file->bytes = file->names_offset + NAMES_BYTES + TRAILER_BYTES;
 }
 
 static void write_trailer(const struct tr_ring_file* file, pid_t parent) {
     struct tr_ring_trailer* trailer = tr_ring_file_trailer(file);
     trailer->magic = TR_RING_TRAILER_MAGIC;
     trailer->major = TR_RING_TRAILER_MAJOR;
-    trailer->minor = 0;
+    trailer->minor = TR_RING_TRAILER_MINOR;
     trailer->bytes = sizeof(*trailer);
     trailer->pid = (uint32_t)file->pid;
     trailer->parent_pid = (uint32_t)parent;
+    trailer->clock = file->is_clock_counted ? TR_RING_CLOCK_COUNTED : TR_RING_CLOCK_READ;
     trailer->start_ticks = tr_ring_start_ticks("/proc/self/stat");
     trailer->monotonic_ns = tr_ring_clock_ns(CLOCK_MONOTONIC);
     trailer->realtime_ns = tr_ring_clock_ns(CLOCK_REALTIME);
     trailer->boottime_ns = tr_ring_clock_ns(CLOCK_BOOTTIME);
     snprintf(trailer->runtime, sizeof(trailer->runtime), "tracer_ring %s", TRACER_RING_VERSION);
     char boot_id[64] = "";
-    read_text("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+    tr_ring_read_text("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
     memcpy(trailer->boot_id, boot_id, strcspn(boot_id, "\n") % sizeof(trailer->boot_id));
 }
 
@@ -197,8 +199,7 @@ static int fill(struct tr_ring_file* file, pid_t parent) {
     const uint64_t first_end = tr_ring_file_ring_offset(file, 1);
     int error = tr_ring_file_reserve(file, 0, first_end);
     if (error == 0) {
-        error = tr_ring_file_reserve(file, file->names_offset + NAMES_BYTES,
-                                     sizeof(struct tr_ring_trailer));
+        error = tr_ring_file_reserve(file, file->names_offset + NAMES_BYTES, TRAILER_BYTES);
     }
     if (error != 0) return error;
     // Readers may map a file that cannot shrink under them.
@@ -246,7 +247,10 @@ int tr_ring_file_open(struct tr_ring_file* file,
     return open_in(file, NULL, parent);
 }
 
-int tr_ring_file_set_name(struct tr_ring_file* file, uint32_t id, const char* name) {
+int tr_ring_file_set_event(struct tr_ring_file* file,
+                           uint32_t id,
+                           const char* name,
+                           enum tr_ring_registered type) {
     const uint64_t begin = (uint64_t)id * TR_RING_NAME_BYTES;
     while (file->names_reserved < begin + TR_RING_NAME_BYTES) {
         const int error = tr_ring_file_reserve(file, file->names_offset + file->names_reserved,
@@ -261,6 +265,8 @@ int tr_ring_file_set_name(struct tr_ring_file* file, uint32_t id, const char* na
     for (size_t i = sizeof(words) / sizeof(words[0]); i-- > 0;) {
         __atomic_store_n(&slot[i], words[i], i == 0 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
     }
+    unsigned char* types = (unsigned char*)(tr_ring_file_trailer(file) + 1);
+    __atomic_store_n(&types[id], (unsigned char)type, __ATOMIC_RELEASE);
     return 0;
 }
 

@@ -27,6 +27,7 @@ struct tr_ring_file {
     uint64_t bytes;
     int fd;  // kept for reservations, and for the lock that says that its process lives
     bool has_name;
+    bool is_clock_counted;
     uint32_t ring_count;
     uint64_t ring_words;
     uint64_t data_offset;
@@ -43,8 +44,11 @@ int tr_ring_file_open(struct tr_ring_file* file,
                       pid_t parent);
 // Gives a part of the file its blocks, so that writing to the mapping cannot fail (SIGBUS).
 int tr_ring_file_reserve(const struct tr_ring_file* file, uint64_t offset, uint64_t bytes);
-// Readers see the name from here on. -ENOSPC: no room for it.
-int tr_ring_file_set_name(struct tr_ring_file* file, uint32_t id, const char* name);
+// Readers see the name and the type from here on. -ENOSPC: no room for it.
+int tr_ring_file_set_event(struct tr_ring_file* file,
+                           uint32_t id,
+                           const char* name,
+                           enum tr_ring_registered type);
 void tr_ring_file_set_state(const struct tr_ring_file* file, enum tr_ring_file_state state);
 // Takes the name away, if it has one and is this process's. Async-signal-safe.
 void tr_ring_file_unlink(const struct tr_ring_file* file);
@@ -55,6 +59,8 @@ struct tr_ring_header* tr_ring_file_header(const struct tr_ring_file* file, uint
 struct tr_ring_trailer* tr_ring_file_trailer(const struct tr_ring_file* file);
 uint64_t tr_ring_file_ring_offset(const struct tr_ring_file* file, uint32_t ring);
 
+// A small file of /proc or /sys, as a text.
+bool tr_ring_read_text(const char* path, char* text, size_t text_bytes);
 // Field 22 of a /proc/.../stat file; 0: it cannot be read.
 uint64_t tr_ring_start_ticks(const char* stat_path);
 uint64_t tr_ring_clock_ns(int clock);

@@ -3,8 +3,9 @@
 // fork: the child must never write to its parent's file, whatever it was in the middle of. Its
 // mapping is replaced in place by memory of its own; a write that was interrupted by the handler
 // that forked ends there and harms nobody. The child's own file is made at its first event
-// (tr_control_replace). _Fork() and a bare clone() run no handlers: programs that use them and go
-// on without exec must not write events in the child.
+// (tr_control_replace). _Fork() and a bare clone() run no handlers: their child is told by memory
+// that is zeroed in it, and does the same once it calls any of our functions. Only a write that
+// such a fork interrupted, from a signal handler, goes on in the parent's file.
 #include "ring/producer/ring_control.h"
 #include "ring/producer/ring_record.h"
 
@@ -91,9 +92,8 @@ static void after_fork_in_parent(void) {
     }
 }
 
-static void after_fork_in_child(void) {
-    struct tr_thread* self = &tr_self;
-    const bool is_within = self->busy_before_fork != TR_IDLE;
+// This is a child that has its parent's file mapped, or knows already that it has none.
+static void become_child(struct tr_thread* self, bool is_within, pid_t parent) {
     if (tr_control.state != TR_RING_STOPPED) {
         struct tr_ring_file* file = &tr_control.file;
         if (!tr_control.is_child &&
@@ -108,27 +108,87 @@ static void after_fork_in_child(void) {
         file->fd = -1;
         tr_control.is_pinned = (tr_control.is_child && tr_control.is_pinned) || is_within;
         tr_control.is_child = true;
-        tr_control.parent = getppid();
+        tr_control.parent = parent;
         __atomic_store_n(&tr_control.free_rings, file->ring_count, __ATOMIC_RELAXED);
         __atomic_store_n(&tr_control.missing, 0, __ATOMIC_RELAXED);
         self->ring = NULL;
         self->dropped = 0;
     }
     tr_control.forks += 1;
+    tr_fork_take_home();
+}
+
+static void make_lock(void) {
+    const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    tr_control.lock = fresh;
+}
+
+static void after_fork_in_child(void) {
+    struct tr_thread* self = &tr_self;
+    become_child(self, self->busy_before_fork != TR_IDLE, getppid());
     if (self->has_fork_lock) {
         pthread_mutex_unlock(&tr_control.lock);
     } else {
         // It was another thread's, which the child does not have, or is this one's, which goes on.
-        const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-        tr_control.lock = fresh;
+        make_lock();
     }
     restore(self);
+}
+
+// ---- forks without handlers ---------------------------------------------------------------------
+
+static struct tr_home own_home;
+struct tr_home* tr_home = &own_home;
+static pid_t home_pid;  // atomic; 0: nobody has a file
+
+void tr_fork_take_home(void) {
+    __atomic_store_n(&home_pid, getpid(), __ATOMIC_RELAXED);
+    const uint32_t on = __atomic_load_n(&tracer_ring_on, __ATOMIC_RELAXED);
+    __atomic_store_n(&tr_home->gate, on, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&tr_home->home, TR_AT_HOME, __ATOMIC_RELEASE);
+}
+
+void tr_fork_leave_home(void) {
+    __atomic_store_n(&home_pid, 0, __ATOMIC_RELAXED);
+}
+
+bool tr_fork_is_unnoticed(void) {
+    const struct tr_home* home = __atomic_load_n(&tr_home, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&home->home, __ATOMIC_ACQUIRE) == TR_AT_HOME) return false;
+    const pid_t pid = __atomic_load_n(&home_pid, __ATOMIC_RELAXED);
+    return pid != 0 && pid != getpid();
+}
+
+// The first thread that calls anything of ours does it. Whoever had the lock is not here.
+void tr_fork_notice(struct tr_thread* self) {
+    uint32_t expected = TR_ABROAD;
+    if (!__atomic_compare_exchange_n(&tr_home->home, &expected, TR_MOVING, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        const struct timespec pause = {.tv_nsec = 20000};
+        while (tr_fork_is_unnoticed()) nanosleep(&pause, NULL);
+        return;
+    }
+    make_lock();
+    become_child(self, false, __atomic_load_n(&home_pid, __ATOMIC_RELAXED));
+}
+
+// Where the kernel cannot (before 4.14), forks without handlers go unnoticed.
+static void make_home(void) {
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    if (madvise(memory, bytes, MADV_WIPEONFORK) == 0) {
+        __atomic_store_n(&tr_home, (struct tr_home*)memory, __ATOMIC_RELEASE);
+    } else {
+        munmap(memory, bytes);
+    }
 }
 
 int tr_fork_prepare_process(void) {
     static bool is_prepared;
     if (is_prepared) return 0;
     const int error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    if (error == 0) make_home();
     is_prepared = error == 0;
     return -error;
 }

@@ -4,10 +4,9 @@
 // (struct tr_ring) is cached knowledge of what is in the shared one, which is never read back.
 //
 // Busy is also what keeps a signal handler out of a write that it has interrupted, and what stop,
-// pause and fork wait for: they clear tracer_ring_on and then look at busy, while a writer sets
-// busy and then looks at tracer_ring_on. Each must see the other's store, which takes a full
-// barrier on both sides; the kernel can run the writers' for them (membarrier), so that a write has
-// none.
+// pause and fork wait for: they close the gate and then look at busy, while a writer sets busy and
+// then looks at the gate. Each must see the other's store, which takes a full barrier on both
+// sides; the kernel can run the writers' for them (membarrier), so that a write has none.
 #pragma once
 
 #include "ring/producer/ring_clock.h"
@@ -46,6 +45,20 @@ struct tr_thread {
 
 // Initial-exec: handlers may touch it, for it is never allocated late.
 extern _Thread_local struct tr_thread tr_self __attribute__((tls_model("initial-exec")));
+// In memory that a child finds zeroed, whichever way it was forked (MADV_WIPEONFORK, Linux 4.14):
+// fork()'s handlers do not run for _Fork() and clone(), and such a child has its parent's file
+// mapped.
+enum tr_home_state {
+    TR_ABROAD = 0,  // a child that does not know that it is one
+    TR_MOVING = 1,  // one of its threads is about to see to it
+    TR_AT_HOME = 2,
+};
+struct tr_home {
+    uint32_t gate;  // tracer_ring_on, for those who look once they are busy
+    uint32_t home;  // enum tr_home_state
+};
+extern struct tr_home* tr_home;
+
 // Without membarrier a write has a full barrier of its own.
 extern uint32_t tr_needs_fence;
 
@@ -53,6 +66,8 @@ extern uint32_t tr_needs_fence;
 int tr_thread_claim(struct tr_thread* self);
 // Its first half: a ring for this thread, or why not. Under the lock, with a file.
 int tr_thread_claim_locked(struct tr_thread* self);
+// The way where the gate is closed, which it is for a child that nobody told; as above.
+int tr_thread_closed(struct tr_thread* self);
 // A write within a write.
 int tr_thread_drop(struct tr_thread* self);
 
@@ -85,9 +100,9 @@ static inline int tr_thread_enter(struct tr_thread* self) {
         return tr_thread_drop(self);
     }
     tr_thread_set_busy(self);
-    if (__builtin_expect(__atomic_load_n(&tracer_ring_on, __ATOMIC_ACQUIRE) == 0, 0)) {
-        tr_thread_leave(self);
-        return 0;
+    const struct tr_home* home = __atomic_load_n(&tr_home, __ATOMIC_RELAXED);
+    if (__builtin_expect(__atomic_load_n(&home->gate, __ATOMIC_ACQUIRE) == 0, 0)) {
+        return tr_thread_closed(self);
     }
     if (__builtin_expect(self->ring == NULL, 0)) return tr_thread_claim(self);
     return 1;
