@@ -314,6 +314,7 @@ FileOfPack::Attempt FileOfPack::attempt(const EventSpec& event) {
     options.are_libraries_shared = true;
     options.process_files = subject_.process_files;
     options.missing = MissingSpec::ignore;
+    options.are_calls_whole = true;
     options.opened = &opened_;
     auto plan = compile_events(std::span(&*parsed, 1), targets_, options);
     result.spec = text;

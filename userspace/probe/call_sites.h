@@ -4,6 +4,7 @@
 #include "symbol/elf_file.h"
 #include "symbol/symbol_table.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,15 @@ namespace tracer {
 // instruction to the next. What is found inside of an instruction of a function that a symbol or an
 // unwind table tells is left out. In other code, bytes of something else are taken for a call if
 // they spell one of the 18 opcodes and just the right distance: once in about 2^39 bytes.
-[[nodiscard]] std::vector<uint64_t> find_call_sites(const ElfFile& file,
-                                                    const SymbolTable& symbols,
-                                                    uint64_t target);
+//
+// A constant that is the target's address, or an instruction that computes it (lea), says that it
+// may be called through a register too, which is at no place of its own.
+struct CallSites {
+    std::vector<uint64_t> offsets;
+    size_t address_uses = 0;
+};
+[[nodiscard]] CallSites find_call_sites(const ElfFile& file,
+                                        const SymbolTable& symbols,
+                                        uint64_t target);
 
 }  // namespace tracer
