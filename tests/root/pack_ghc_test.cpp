@@ -77,7 +77,7 @@ WaitingGhc waiting(const TempFolder& folder,
 }
 
 // The log is valid, so that each is created before it runs.
-TEST(PackGhcRunning, ThreadsMetInMidFlightAreCreatedAndTheirFirstEndsCounted) {
+TEST(PackGhcRunning, ThreadsMetInMidFlightAreCreatedBeforeTheyRun) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(target_path("pack_ghc_threaded"));
     const auto folder = TempFolder::make();
@@ -86,11 +86,10 @@ TEST(PackGhcRunning, ThreadsMetInMidFlightAreCreatedAndTheirFirstEndsCounted) {
         waiting(*folder, target_path("pack_ghc_threaded"), "busy", {"-N2"}), {"--level", "more"});
     ASSERT_TRUE(program) << program.error().what;
     const auto& spans = program->result.summary.at("spans");
-    // At most one for each capability and one that waits for it: they ran, or collected.
-    const auto alone =
-        spans.at("begun_before").get<uint64_t>() + spans.at("orphan_ends").get<uint64_t>();
-    EXPECT_GE(alone, 1U);
-    EXPECT_LE(alone, 4U);
+    // Of runs under way and a collection, and of the main thread, which blocks four times behind a
+    // conditional jump to StgReturn: that is hit whether it is taken or not.
+    EXPECT_LE(spans.at("begun_before").get<uint64_t>(), 4U);
+    EXPECT_LE(spans.at("orphan_ends").get<uint64_t>(), 4U);
     // The main thread, four that are busy, and three that come later.
     EXPECT_GE(count_by(program->log, EventlogId::run_thread, "thread").size(), 8U);
     EXPECT_EQ(count_by(program->log, EventlogId::create_thread, "thread").size(),

@@ -12,7 +12,7 @@ namespace tracer {
 
 // File offsets, ascending, of the instructions in a file's executable segments that call or jump to
 // the link-time address `target` by a distance of 32 bits: call, jmp, jcc. A call that goes through
-// a pointer or a linkage table is none of them.
+// a pointer or a linkage table is none of them. A probe on a jcc is hit whether it jumps or not.
 //
 // All bytes are looked at, because code that holds data (GHC's info tables) cannot be read from one
 // instruction to the next. What is found inside of an instruction of a function that a symbol or an
