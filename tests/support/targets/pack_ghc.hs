@@ -40,7 +40,8 @@ whileBusy action = do
     action
     mapM_ killThread threads
   where
-    churn from = evaluate (sum [from .. from + 1000]) >>= churn
+    churn :: Int -> IO ()
+    churn from = evaluate (sum [from .. from + 1000]) >> churn from
 
 main :: IO ()
 main = do
