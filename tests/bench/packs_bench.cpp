@@ -5,12 +5,16 @@
 // itself, without its start, and writes the nanoseconds to a file. What [cost] of a pack says comes
 // from here. The dear levels take part in the first rounds alone: there a single one says enough.
 #include "bench_support.h"
+#include "probe/call_sites.h"
 #include "recorders.h"
+#include "symbol/elf_file.h"
+#include "symbol/symbol_table.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <sys/wait.h>
@@ -26,6 +30,9 @@ constexpr double kPrepareSeconds = 120;
 constexpr double kAttachSeconds = 20;
 constexpr double kLossGoal = 1.03;
 constexpr const char* kFloor = "empty program of bpftrace";
+constexpr const char* kEmpty = "empty program";
+constexpr double kSwitchGoalUs = 1;
+constexpr int kDearRounds = 3;
 
 std::string source(const std::string& name) {
     return std::string(TRACER_BENCH_PACKS) + "/" + name;
@@ -44,7 +51,35 @@ struct Workload {
     // Of bpftrace, an empty program on what the default level cannot do without: what the kernel
     // alone costs there. Empty: not asked.
     std::string floor = {};
+    // An empty program of ours wherever these functions of folder/work are called or jumped to,
+    // which is what the level "more" hits; and how often the work does. Empty: not asked.
+    std::vector<std::string> floor_calls = {};
+    double hits = 0;
 };
+
+Workload haskell(const std::string& work) {
+    return {"ghc-" + work, "ghc", "ghc",
+            [](const ScratchFolder& folder) {
+                return Command{"ghc",
+                               "-v0",
+                               "-O1",
+                               "-outputdir",
+                               folder.path("out"),
+                               "-o",
+                               folder.path("work"),
+                               source("ghc.hs")};
+            },
+            [work](const ScratchFolder& folder) {
+                return Command{folder.path("work"), work};
+            }};
+}
+
+Workload haskell_switching() {
+    Workload workload = haskell("switch");
+    workload.floor_calls = {"StgRun", "StgReturn"};
+    workload.hits = 400'000;  // a begin and an end for each of 200,000 runs
+    return workload;
+}
 
 Workload pgbench(const std::string& name, const std::string& action) {
     const auto script = [](const std::string& what) {
@@ -100,6 +135,8 @@ std::vector<Workload> workloads() {
              return Command{"cc", "-O2", "-o", folder.path("allocate"), source("allocate.c")};
          },
          [](const ScratchFolder& folder) { return Command{folder.path("allocate")}; }},
+        haskell("gc"),
+        haskell_switching(),
         pgbench("postgresql", "run"),
         pgbench("postgresql-no-fsync", "run-no-fsync"),
     };
@@ -116,6 +153,25 @@ std::optional<double> result_of(const std::string& path) {
     const double nanoseconds = std::strtod(text.c_str(), &end);
     if (end == text.c_str() || nanoseconds <= 0) return std::nullopt;
     return nanoseconds;
+}
+
+// One on each place of the file that leads to one of the functions; empty: not all could be put.
+std::vector<std::unique_ptr<EmptyProgram>> empty_programs(
+    const std::string& path, const std::vector<std::string>& functions) {
+    std::vector<std::unique_ptr<EmptyProgram>> programs;
+    const auto elf = ElfFile::open(path);
+    if (!elf) return {};
+    const auto symbols = SymbolTable::load(*elf);
+    if (!symbols) return {};
+    for (const std::string& function : functions) {
+        const auto address = symbols->address_of(function);
+        if (!address) return {};
+        for (const uint64_t offset : find_call_sites(*elf, *symbols, *address).offsets) {
+            programs.push_back(EmptyProgram::on_site(path, offset, 0, 0));
+            if (programs.back() == nullptr) return {};
+        }
+    }
+    return programs;
 }
 
 bool run_to_end(const Command& command, const std::string& errors, double seconds) {
@@ -140,7 +196,7 @@ std::vector<Variant> variants(const std::string& pack) {
     return {{"alone", std::nullopt, kEach},
             {"no packs", Command{"--no-packs"}, kEach},
             at("default", kEach),
-            at("more", 3),
+            at("more", kDearRounds),
             at("all", 1)};
 }
 
@@ -160,6 +216,7 @@ public:
                 if (round < variant.rounds_max && !run_variant(variant)) return;
             }
             if (has_floor() && !run_floor()) return;
+            if (!workload_.floor_calls.empty() && round < kDearRounds && !run_empty()) return;
         }
         print();
     }
@@ -200,6 +257,15 @@ private:
         return true;
     }
 
+    bool run_empty() {
+        const auto programs = empty_programs(folder_.path("work"), workload_.floor_calls);
+        if (programs.empty()) {
+            fmt::print("  {}: no empty program could be attached\n", workload_.name);
+            return false;
+        }
+        return run_variant({kEmpty, std::nullopt, 0});
+    }
+
     [[nodiscard]] bool has_floor() const {
         return !workload_.floor.empty() && is_installed("bpftrace");
     }
@@ -237,7 +303,17 @@ private:
             fmt::print("  {:.3f} of alone: {} on the same sites\n",
                        median(samples_.ratios_to("alone", kFloor)), kFloor);
         }
+        if (workload_.hits != 0) print_hits();
         fmt::print("  lost: {}\n", lost_);
+    }
+
+    // Of the level that is armed there, above an empty program on the same places.
+    void print_hits() const {
+        constexpr double kUsPerMs = 1000;
+        const double empty = samples_.added_to("alone", kEmpty) * kUsPerMs / workload_.hits;
+        const double more = samples_.added_to(kEmpty, "more") * kUsPerMs / workload_.hits;
+        fmt::print("  {:.2f} us a hit: {} on the same places\n", empty, kEmpty);
+        print_goal("us a run that more takes above it, two hits", 2 * more, kSwitchGoalUs);
     }
 
     const Workload& workload_;

@@ -2,11 +2,9 @@
 //
 // Recordings as GHC eventlogs: what the judge of ghc-events accepts, and whether they say what the
 // recorded programs say of themselves.
-#include "support/eventlog_check.h"
-#include "support/eventlog_reader.h"
+#include "root/recorded_eventlog.h"
 #include "support/eventlog_text.h"
 #include "support/fixtures/deadline.h"
-#include "support/fixtures/eventlog_checker.h"
 #include "support/fixtures/python_recipe.h"
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
@@ -28,20 +26,6 @@ namespace {
 constexpr Milliseconds kLimit{60000};
 
 const std::vector<std::string> kFunctions{"fib", "outer", "middle", "inner"};
-
-// A file that is read to its end without anything odd and that six state machines accept, ours and
-// those of ghc-events where it is installed.
-EventlogFile load_valid(const std::string& path) {
-    auto file = load_eventlog(path);
-    EXPECT_TRUE(file) << file.error().what;
-    if (!file) return {};
-    EXPECT_EQ(problems_text(*file), "");
-    EXPECT_THAT(check_eventlog(*file).refusals, testing::IsEmpty());
-    if (!missing_eventlog_checker()) {
-        EXPECT_TRUE(validates_as_eventlog(path));
-    }
-    return std::move(*file);
-}
 
 void expect_sound(const TracerResult& result) {
     EXPECT_EQ(result.status, ExitStatus{}) << result.errors;
@@ -110,7 +94,7 @@ TEST(EventlogRecorded, SpansAreThoseTheProgramCounts) {
     ASSERT_TRUE(result) << result.error().what;
     expect_sound(*result);
     EXPECT_EQ(result->summary.at("output").at("format"), "eventlog");
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     expect_calls(file, lines->at(0));
     // It is the log of one process.
     const auto pid = std::ranges::find_if(file.events, [](const EventlogEvent& event) {
@@ -143,7 +127,7 @@ TEST(EventlogRecorded, ACaptureConvertedSaysWhatALiveRecordingDoes) {
     ASSERT_TRUE(converted) << converted.error().what;
     EXPECT_EQ(converted->status, ExitStatus{}) << converted->errors;
     EXPECT_EQ(converted->summary.at("probes"), result->summary.at("probes"));
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     expect_calls(file, lines->at(0));
     const auto arguments_event = std::ranges::find_if(
         file.events, [](const EventlogEvent& event) { return event.is(EventlogId::program_args); });
@@ -168,7 +152,7 @@ TEST(EventlogRecorded, TurnsOfTwoThreadsAreThoseTheKernelCounts) {
     const auto result = run->stop();
     ASSERT_TRUE(result) << result.error().what;
     expect_sound(*result);
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     ASSERT_EQ(lines->size(), 2U);
     for (const nlohmann::json& player : *lines) {
         const auto tid = player.at("tid").get<uint64_t>();
@@ -200,7 +184,7 @@ TEST(EventlogRecorded, CollectionsOfPythonAreThoseItCounts) {
     expect_sound(*result);
     const auto collections = python_collections(result->output);
     ASSERT_TRUE(collections) << collections.error().what;
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     for (uint64_t i = 0; i < 3; ++i) {
         const std::string message = "gc__start arg0=" + std::to_string(i);
         EXPECT_EQ(count_messages(file, message), collections->generation[i]) << message;
@@ -223,7 +207,7 @@ TEST(EventlogRecorded, TheWholeSystemHasARowForEachCpu) {
     const auto result = run->finish();
     ASSERT_TRUE(result) << result.error().what;
     expect_sound(*result);
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     std::set<uint64_t> created;
     size_t runs = 0;
     for (const EventlogEvent& event : file.events) {
@@ -252,7 +236,7 @@ TEST(EventlogRecorded, AKilledRecorderLeavesAValidLog) {
     const auto result = run->stop(SIGKILL);
     ASSERT_TRUE(result) << result.error().what;
     EXPECT_EQ(result->status, (ExitStatus{0, SIGKILL}));
-    const EventlogFile file = load_valid(path);
+    const EventlogFile file = load_valid_eventlog(path);
     EXPECT_GT(file.events.size(), 100U);
     EXPECT_EQ(file.reader.end_marker_count(), 0U);
 }

@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of the program is /mnt in the release's root.
+// How it is run with and without its ring, and recorded from when it is ready.
 #include "root/ocaml_program.h"
 
-#include "support/fixtures/requirements.h"
-#include "support/fixtures/tracer_run.h"
-
 #include <cstdio>
-#include <cstdlib>
-#include <sys/wait.h>
-
-#include <fmt/format.h>
 
 namespace tracer::test {
-
-void OcamlProgram::compile(std::string_view source) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(tracer_binary());
-    auto made = TempFolder::make();
-    ASSERT_TRUE(made) << made.error().what;
-    folder_.emplace(std::move(*made));
-    ASSERT_TRUE(write_file(file("app.ml"), source));
-    const std::string compile = command("ocamlopt /mnt/app.ml -o /mnt/app");
-    const int status = std::system((compile + " >" + file("said") + " 2>&1").c_str());
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-        GTEST_SKIP() << "Debian " << GetParam() << " cannot be laid: no archive";
-    }
-    ASSERT_EQ(status, 0) << read_file(file("said")).value_or("");
-}
-
-std::string OcamlProgram::command(const std::string& what) const {
-    return fmt::format("cd {} && exec {} {} {}", folder_->path().string(), TRACER_ORACLE,
-                       GetParam(), what);
-}
 
 std::string OcamlProgram::program(Ring ring) const {
     switch (ring) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of OCaml 5, compiled and run in a newer Debian release (scripts/oracle), which lives in
-// a root of its own too.
+// A program of OCaml 5 in a newer Debian release.
 #pragma once
 
+#include "root/oracle_program.h"
 #include "root/recording.h"
 #include "support/fixtures/child_process.h"
-#include "support/fixtures/temp_folder.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,17 +24,16 @@ struct Collections {
     uint64_t after = 0;
 };
 
-// By the release's name.
-class OcamlProgram : public testing::TestWithParam<const char*> {
+class OcamlProgram : public OracleProgram {
 protected:
-    // Compiles it; skips the test where Debian's archive is out of reach.
-    void compile(std::string_view source);
+    void compile(std::string_view source) {
+        compile_with("ocamlopt /mnt/app.ml -o /mnt/app", "app.ml", source);
+    }
 
     // A shell's command for the program, which the shell becomes. With a ring, that is left in the
     // folder.
     enum class Ring : uint8_t { off, on, kept };
     [[nodiscard]] std::string program(Ring ring) const;
-    [[nodiscard]] std::string file(std::string_view name) const { return folder_->file(name); }
 
     struct Run {
         Recorded recorded;
@@ -49,11 +46,6 @@ protected:
 
     // Tells the program to go on, and reads what it says then.
     [[nodiscard]] static Result<Collections> collect(ChildProcess& process);
-
-private:
-    [[nodiscard]] std::string command(const std::string& what) const;
-
-    std::optional<TempFolder> folder_;
 };
 
 }  // namespace tracer::test

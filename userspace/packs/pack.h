@@ -101,6 +101,10 @@ struct Pack {
     std::string process_title;  // "postgres: *": names processes by what * stands for; or empty
     // The name ends behind the first of these that it has: what follows changes all the time.
     std::vector<std::string> process_title_ends;
+    // Base name of a file that processes have open when they write such a log themselves, and what
+    // that one has besides; or empty.
+    std::string own_log;
+    std::string own_log_has;
     // How the runtime's version is learned; each empty or with one "{}", the version's place.
     std::string version_path;     // in the base name; * and ? stand for what they do elsewhere
     std::string version_text;     // in the file's read-only data

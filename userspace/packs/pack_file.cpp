@@ -109,6 +109,8 @@ private:
             }
             pack_.process_title_ends.push_back(end->text);
         }
+        pack_.own_log = head.line("own_log");
+        pack_.own_log_has = head.line("own_log_has");
         head.refuse_others();
     }
 

@@ -103,6 +103,11 @@ std::string demand_text(const PackProbe& probe) {
     return fmt::format("fires only in processes started with {}", fmt::join(wanted, " or "));
 }
 
+// Symbols stay: those of the newest version that is known say nothing of one above it.
+bool is_newest_of_symbols(const Pack& pack, const std::string& version) {
+    return !pack.version_symbols.empty() && pack.version_symbols.back().version == version;
+}
+
 // One pack in one file.
 class FileOfPack {
 public:
@@ -149,6 +154,7 @@ private:
                            PackedProbe& row,
                            std::optional<AttachPlan>& chosen);
     [[nodiscard]] const std::vector<ProcessStart>& starts();
+    void tell_own_logs();
 
     const Pack& pack_;
     const std::string& version_;
@@ -166,6 +172,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
     PackedFile file{.pack = pack_.name,
                     .runtime = pack_.runtime,
                     .version = version_,
+                    .is_or_newer = is_newest_of_symbols(pack_, version_),
                     .path = subject_.file.file.shown_path,
                     .level = options_.request.level,
                     .probes = {}};
@@ -188,6 +195,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
         }
         file.probes.push_back(std::move(row));
     }
+    if (file.is_armed()) tell_own_logs();
     if (file.is_armed() && pack_.versions.place_of(version_) == VersionRange::Place::above) {
         warnings_.push_back(fmt::format(
             "{} in {} is newer than the pack {} was made for ({}): what its probes mean may have "
@@ -314,6 +322,7 @@ FileOfPack::Attempt FileOfPack::attempt(const EventSpec& event) {
     options.are_libraries_shared = true;
     options.process_files = subject_.process_files;
     options.missing = MissingSpec::ignore;
+    options.are_calls_whole = true;
     options.opened = &opened_;
     auto plan = compile_events(std::span(&*parsed, 1), targets_, options);
     result.spec = text;
@@ -377,6 +386,16 @@ void FileOfPack::give_way_to_rings(const PackProbe& probe,
     row.reason = "the program writes the same to a ring, which is read";
 }
 
+void FileOfPack::tell_own_logs() {
+    if (pack_.own_log.empty()) return;
+    for (const uint32_t pid : subject_.pids) {
+        const auto path = open_file_of(pid, pack_.own_log, options_.proc_root);
+        if (!path) continue;
+        warnings_.push_back(fmt::format("process {} writes a log of its own, {}{}{}", pid, *path,
+                                        pack_.own_log_has.empty() ? "" : ": ", pack_.own_log_has));
+    }
+}
+
 bool has_gate(const ProbeSpec& spec) {
     const ProbeClauses& clauses = spec.clauses;
     return !clauses.condition.empty() || clauses.sample_every != 0 || clauses.rate_per_second != 0;
@@ -393,7 +412,8 @@ bool PackedFile::is_armed() const {
 }
 
 std::string PackedFile::title() const {
-    return version.empty() ? pack : fmt::format("{} {}", pack, version);
+    if (version.empty()) return pack;
+    return fmt::format("{} {}{}", pack, version, is_or_newer ? " or newer" : "");
 }
 
 Result<PackPlanner> PackPlanner::make(PackCatalog catalog, PackPlannerOptions options) {

@@ -64,12 +64,14 @@ struct PackedFile {
     std::string pack;
     std::string runtime;
     std::string version;  // of the runtime; empty: not known
+    // The newest that its symbols can tell, which newer ones have too.
+    bool is_or_newer = false;
     std::string path;
     PackLevel level = PackLevel::standard;  // that was asked for
     std::vector<PackedProbe> probes;
 
     [[nodiscard]] bool is_armed() const;
-    // "python 3.11", or without a version "python"
+    // "python 3.11", "ocaml 5.4 or newer", or without a version "python"
     [[nodiscard]] std::string title() const;
 };
 

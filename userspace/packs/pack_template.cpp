@@ -27,6 +27,8 @@ about = "requests, pool size"  # one line for `tracer packs`
 versions = "2.1-"              # of the runtime that this was tried with: "2.1-", "2.1-3.4", "2.1"
 # process_title = "example: *" # processes whose command line fits are called what * stands for
 # process_title_ends = ["]"]   # the name ends behind the first of these
+# own_log = "*.log"            # a file that processes have open when they write such a log themselves
+# own_log_has = "threads too"  # what that one has besides
 
 # How the version of the runtime is learned from a file; needed only where something depends on it.
 # {} is the version, digits and dots.

@@ -5,6 +5,7 @@
 // when it is looked into. Called before a recording and by `tracer packs NAME --pid N`.
 #include "packs/running_files.h"
 
+#include "probe/wildcard.h"
 #include "symbol/process_maps.h"
 
 #include <algorithm>
@@ -147,6 +148,21 @@ std::optional<ProcessMapping> ring_mapping_of(uint32_t pid) {
     });
     if (found == maps->end()) return std::nullopt;
     return *found;
+}
+
+std::optional<std::string> open_file_of(uint32_t pid,
+                                        std::string_view pattern,
+                                        const std::string& proc_root) {
+    std::error_code error;
+    const std::filesystem::directory_iterator files(fmt::format("{}/{}/fd", proc_root, pid), error);
+    if (error) return std::nullopt;
+    for (const auto& file : files) {
+        // Gone by now, or a pipe.
+        const auto target = std::filesystem::read_symlink(file, error);
+        if (error || !target.is_absolute()) continue;
+        if (wildcard_matches(pattern, target.filename().string())) return target.string();
+    }
+    return std::nullopt;
 }
 
 ProcessStart read_process_start(uint32_t pid, const std::string& proc_root) {

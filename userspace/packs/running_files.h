@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tracer {
@@ -49,6 +50,10 @@ struct ProcessStart {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;  // NAME=VALUE
 };
+// The first file that the process has open whose base name the pattern fits; nullopt: none.
+[[nodiscard]] std::optional<std::string> open_file_of(uint32_t pid,
+                                                      std::string_view pattern,
+                                                      const std::string& proc_root = "/proc");
 [[nodiscard]] ProcessStart read_process_start(uint32_t pid, const std::string& proc_root = "/proc");
 // What `command` will be given if this process starts it.
 [[nodiscard]] ProcessStart process_start_of_command(const std::vector<std::string>& command);

@@ -48,14 +48,33 @@ std::optional<uint64_t> instruction_of(const ElfFile& file,
     return match.file_offset - (match.vaddr - holder.vaddr);
 }
 
+// mov $ADDRESS, %r32, push $ADDRESS and the like, of programs at fixed addresses; lea
+// DISTANCE(%rip), %r, whose opcode is at the begin of `code`.
+bool uses_address(std::span<const std::byte> code, uint64_t vaddr, uint64_t target) {
+    uint32_t constant = 0;
+    ByteCursor cursor(code);
+    if (cursor.read(constant) && constant == target) return true;
+    constexpr size_t kOpcodeBytes = 2;
+    const bool is_lea =
+        static_cast<uint8_t>(code[0]) == 0x8d && (static_cast<uint8_t>(code[1]) & 0xc7) == 0x05;
+    if (!is_lea) return false;
+    ByteCursor behind(code.subspan(kOpcodeBytes));
+    int32_t distance = 0;
+    if (!behind.read(distance)) return false;
+    const uint64_t next = vaddr + kOpcodeBytes + kDistanceBytes;
+    return next + static_cast<uint64_t>(int64_t{distance}) == target;
+}
+
 void search(std::span<const std::byte> code,
             uint64_t vaddr,
             uint64_t file_offset,
             size_t count,
             uint64_t target,
-            std::vector<Match>& found) {
+            std::vector<Match>& found,
+            size_t& address_uses) {
     constexpr size_t kShortest = 1 + kDistanceBytes;
     for (size_t at = 0; at < count && at + kShortest <= code.size(); ++at) {
+        if (uses_address(code.subspan(at), vaddr + at, target)) ++address_uses;
         const size_t opcode = opcode_bytes(code.subspan(at));
         if (opcode == 0) continue;
         ByteCursor cursor(code.subspan(at + opcode));
@@ -70,10 +89,9 @@ void search(std::span<const std::byte> code,
 
 }  // namespace
 
-std::vector<uint64_t> find_call_sites(const ElfFile& file,
-                                      const SymbolTable& symbols,
-                                      uint64_t target) {
+CallSites find_call_sites(const ElfFile& file, const SymbolTable& symbols, uint64_t target) {
     constexpr uint64_t kOverlap = 2 + kDistanceBytes;
+    CallSites sites;
     std::vector<Match> matches;
     for (const ElfSegment& segment : file.segments()) {
         if (!segment.is_executable) continue;
@@ -83,16 +101,17 @@ std::vector<uint64_t> find_call_sites(const ElfFile& file,
             const uint64_t left = segment.file_bytes - done;
             const auto code = file.read(offset, std::min(kPieceBytes + kOverlap, left));
             if (!code) break;
-            search(*code, segment.vaddr + done, offset, kPieceBytes, target, matches);
+            search(*code, segment.vaddr + done, offset, kPieceBytes, target, matches,
+                   sites.address_uses);
         }
     }
-    std::vector<uint64_t> found;
+    std::vector<uint64_t>& found = sites.offsets;
     for (const Match& match : matches) {
         if (const auto offset = instruction_of(file, symbols, match)) found.push_back(*offset);
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+    return sites;
 }
 
 }  // namespace tracer

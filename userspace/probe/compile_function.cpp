@@ -150,14 +150,15 @@ private:
     Status add_calls(ProbeFile& file, const FoundFunction& found) {
         const auto& function = *found.named.symbol;
         TR_ASSIGN(const auto* symbols, file.symbols());
-        const auto offsets = find_call_sites(file.elf(), *symbols, function.vaddr);
-        if (offsets.empty()) {
+        const auto calls = find_call_sites(file.elf(), *symbols, function.vaddr);
+        if (calls.offsets.empty()) {
             return fail(ErrorCode::not_found,
                         fmt::format("nothing in {} calls or jumps to {} directly",
                                     file.file().shown_path, function.name),
                         "use u: to record the function's entry");
         }
-        for (const uint64_t offset : offsets) {
+        if (calls.address_uses != 0) TR_TRY(tell_of_other_calls(file, function.name));
+        for (const uint64_t offset : calls.offsets) {
             ProbeSite site;
             site.file = file.file();
             site.file_offset = offset;
@@ -168,6 +169,17 @@ private:
             found_[{std::string(base_name(site.file.shown_path)), found.named.name.bare}].push_back(
                 std::move(site));
         }
+        return {};
+    }
+
+    Status tell_of_other_calls(ProbeFile& file, const std::string& function) const {
+        const std::string what =
+            fmt::format("{}: the code of {} holds the address of {}: calls through it are not seen",
+                        spec_.text, file.file().shown_path, function);
+        if (context_.options.are_calls_whole) {
+            return fail(ErrorCode::bad_input, what, "use u: to record the function's entry");
+        }
+        context_.builder.warn(what);
         return {};
     }
 

@@ -39,6 +39,8 @@ struct CompileOptions {
     DebugFileSearch debug_files;
     size_t programs_max = 65536;  // the room of the kernel side's table
     MissingSpec missing = MissingSpec::refuse;
+    // calls: of a function that may be called through its address too is refused, not warned of.
+    bool are_calls_whole = false;
     // Files that were opened before, which this goes on with; null: none. Borrowed for the call.
     ProbeFiles* opened = nullptr;
     // Probes in libraries are met by other processes than those whose files are searched: with

@@ -181,11 +181,9 @@ nlohmann::ordered_json packed_file_json(const PackedFile& file) {
                           {"status", name_of(probe.status)},
                           {"reason", probe.reason}});
     }
-    return {{"pack", file.pack},
-            {"runtime", file.runtime},
-            {"version", file.version},
-            {"file", file.path},
-            {"probes", std::move(probes)}};
+    return {{"pack", file.pack},       {"runtime", file.runtime},
+            {"version", file.version}, {"is_or_newer", file.is_or_newer},
+            {"file", file.path},       {"probes", std::move(probes)}};
 }
 
 }  // namespace tracer

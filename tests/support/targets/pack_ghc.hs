@@ -2,7 +2,7 @@
 --
 -- What a Haskell program's runtime does, with numbers that it tells itself (+RTS -t, +RTS -l): threads that wait for each other,
 -- sleep, yield, overflow their stacks and end; collections of both generations; messages, markers and labels. With an argument it
--- waits for a line before it begins.
+-- waits for a line before it begins; with "busy" other threads run meanwhile.
 module Main (main) where
 
 import Control.Concurrent
@@ -30,11 +30,27 @@ deep :: Int -> Integer
 deep 0 = 0
 deep n = 1 + deep (n - 1)
 
+waitForLine :: IO ()
+waitForLine = traceMarkerIO "waits" >> putStrLn "ready" >> void getLine
+
+-- Threads that know no end, on every capability.
+whileBusy :: IO () -> IO ()
+whileBusy action = do
+    threads <- forM [0 .. 3] $ \place -> forkOn place (churn place)
+    action
+    mapM_ killThread threads
+  where
+    churn :: Int -> IO ()
+    churn from = evaluate (sum [from .. from + 1000]) >> churn from
+
 main :: IO ()
 main = do
     hSetBuffering stdout LineBuffering
     arguments <- getArgs
-    unless (null arguments) $ putStrLn "ready" >> void getLine
+    case arguments of
+        [] -> return ()
+        ["busy"] -> whileBusy waitForLine
+        _ -> waitForLine
     traceMarkerIO "begin"
     box <- newEmptyMVar
     total <- newTVarIO 0

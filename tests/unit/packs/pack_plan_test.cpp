@@ -367,6 +367,37 @@ TEST_F(PackPlan, ReadsWhatProcessesWereStartedWith) {
     EXPECT_THAT(statuses({7, 8, 10}), ElementsAre(armed, armed));
 }
 
+TEST_F(PackPlan, TellsOfProcessesThatLogThemselves) {
+    const std::string proc = folder_.path() + "/proc";
+    for (const auto* folder : {"", "/7", "/7/fd", "/8", "/8/fd"}) {
+        ASSERT_EQ(mkdir((proc + folder).c_str(), 0700), 0);
+    }
+    ASSERT_EQ(symlink("/tmp/app.eventlog", (proc + "/7/fd/3").c_str()), 0);
+    ASSERT_EQ(symlink("pipe:[1.eventlog]", (proc + "/8/fd/3").c_str()), 0);
+    options_.proc_root = proc;
+    pids_ = {7, 8, 9};
+    const std::string words = "own_log = \"*.eventlog\"\nown_log_has = \"it has more\"\n";
+    static_cast<void>(
+        rows(std::string(kHead) + words + std::string(kMatch) + probe("start", "'usdt:app:start'"),
+             elf("app", app())));
+    EXPECT_THAT(added_.warnings,
+                ElementsAre("process 7 writes a log of its own, /tmp/app.eventlog: it has more"));
+}
+
+TEST_F(PackPlan, SaysThatNewerVersionsHaveTheNewestSymbolToo) {
+    const auto title_with = [&](const std::string& name, const std::string& symbol) {
+        auto builder = app();
+        builder.function(symbol, ElfBuilder::kText + 0x60);
+        static_cast<void>(rows(std::string(kHead) +
+                                   "[version.symbols]\n\"2.0\" = \"old\"\n\"2.1\" = \"new\"\n" +
+                                   std::string(kMatch) + probe("start", "'usdt:app:start'"),
+                               elf(name, builder)));
+        return added_.files.empty() ? "" : added_.files.front().title();
+    };
+    EXPECT_EQ(title_with("old", "old"), "app 2.0");
+    EXPECT_EQ(title_with("new", "new"), "app 2.1 or newer");
+}
+
 TEST_F(PackPlan, NamesProcessesByTheirCommandLine) {
     const std::string proc = folder_.path() + "/proc";
     ASSERT_EQ(mkdir(proc.c_str(), 0700), 0);

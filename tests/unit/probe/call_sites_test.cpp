@@ -43,8 +43,7 @@ ElfBuilder called_three_times() {
     return builder;
 }
 
-// Of what leads to the target.
-std::vector<uint64_t> sites_of(const ElfBuilder& builder, uint64_t target) {
+CallSites all_of(const ElfBuilder& builder, uint64_t target) {
     const auto elf = ElfFile::from_bytes(FileBytes::from_memory(builder.build(), "app"));
     if (!elf) throw std::runtime_error(elf.error().what);
     const auto symbols = SymbolTable::load(*elf);
@@ -52,10 +51,33 @@ std::vector<uint64_t> sites_of(const ElfBuilder& builder, uint64_t target) {
     return find_call_sites(*elf, *symbols, target);
 }
 
+// Of what leads to the target.
+std::vector<uint64_t> sites_of(const ElfBuilder& builder, uint64_t target) {
+    return all_of(builder, target).offsets;
+}
+
 TEST(CallSites, AreCallsJumpsAndConditionalJumps) {
     EXPECT_THAT(sites_of(called_three_times(), kTarget),
                 ElementsAre(kTextOffset, kTextOffset + 0x10, kTextOffset + 0xa0));
     EXPECT_THAT(sites_of(called_three_times(), kTarget + 0x40), IsEmpty());
+    EXPECT_EQ(all_of(called_three_times(), kTarget).address_uses, 0U);
+}
+
+TEST(CallSites, AnAddressInTheCodeIsNoSiteButCounted) {
+    constexpr uint64_t kLea = ElfBuilder::kText + 0x40;
+    ElfBuilder computed = called_three_times();
+    computed.code(kLea - 1, {0x48});
+    computed.code(kLea, to_target({0x8d, 0x05}, kLea));
+    EXPECT_EQ(all_of(computed, kTarget).address_uses, 1U);
+    EXPECT_EQ(sites_of(computed, kTarget).size(), 3U);
+    ElfBuilder constant = called_three_times();
+    std::vector<uint8_t> mov{0xb8};
+    for (int shift = 0; shift < 32; shift += 8) {
+        mov.push_back(static_cast<uint8_t>(kTarget >> shift));
+    }
+    constant.code(kLea, mov);
+    EXPECT_EQ(all_of(constant, kTarget).address_uses, 1U);
+    EXPECT_EQ(all_of(constant, kTarget + 0x40).address_uses, 0U);
 }
 
 // A breakpoint there would break the program.
@@ -94,6 +116,15 @@ TEST_F(CallsProbe, IsOneProbeWithAllPlaces) {
     ASSERT_EQ(plan.files[0].sites.size(), 3u);
     EXPECT_EQ(plan.files[0].sites[1].file_offset, kTextOffset + 0x10);
     EXPECT_EQ(plan.points[0].name, "target");
+}
+
+TEST_F(CallsProbe, TellsThatThereMayBeCallsThroughRegisters) {
+    constexpr uint64_t kLea = ElfBuilder::kText + 0x40;
+    add_file("app", called_three_times().code(kLea, to_target({0x8d, 0x05}, kLea)));
+    const auto plan = compile("calls:app:target");
+    EXPECT_THAT(plan.warnings, ElementsAre(HasSubstr("holds the address of target")));
+    options.are_calls_whole = true;
+    EXPECT_THAT(refusal("calls:app:target").what, HasSubstr("calls through it are not seen"));
 }
 
 TEST_F(CallsProbe, IsRefusedWhereNothingCallsTheFunction) {

@@ -64,6 +64,24 @@ protected:
     model::PointIndex run_{}, gc_{}, create_{}, wakeup_{}, label_{}, message_{}, marker_{};
 };
 
+TEST_F(EventlogRuntime, RefusesAThreadThatDoesNotLeadBackToItsCapability) {
+    run_ = role(PointRole::run, {"capability", "thread", "home"}, {"code", "why", "stack"});
+    EXPECT_EQ(begin(10, 3, run_, kMain, {u64(0), u64(5), u64(0)}), WriteStatus::ok);
+    stops(20, 3);
+    EXPECT_EQ(begin(30, 3, run_, kMain, {u64(0), u64(5), u64(77)}), WriteStatus::refused);
+    EXPECT_EQ(begin(40, 3, run_, kMain, {u64(0), u64(5), model::Value{}}), WriteStatus::refused);
+    const EventlogFile file = read();
+    size_t runs = 0;
+    size_t told = 0;
+    for (const EventlogEvent& event : file.events) {
+        if (event.is(EventlogId::run_thread)) ++runs;
+        if (event.is(EventlogId::log_msg) && event.text("text").starts_with("threads are left out"))
+            ++told;
+    }
+    EXPECT_EQ(runs, 1U);
+    EXPECT_EQ(told, 1U);
+}
+
 TEST_F(EventlogRuntime, ThreadsRunOnTheRuntimesCapabilities) {
     runs(10, 0, 5);
     stops(20, 3);

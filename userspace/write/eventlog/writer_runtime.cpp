@@ -8,6 +8,7 @@
 #include "write/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tracer::eventlog {
 namespace {
@@ -66,6 +67,10 @@ std::optional<uint64_t> NamedValues::number(std::string_view name) const {
     return std::nullopt;
 }
 
+bool NamedValues::declares(std::string_view name) const {
+    return std::ranges::find(arguments_, name, &model::Argument::name) != arguments_.end();
+}
+
 std::string_view NamedValues::first_text() const {
     const auto text = std::ranges::find(values_, model::ValueType::string,
                                         [](const auto& it) { return it.type; });
@@ -97,7 +102,23 @@ void RuntimeLog::forget_if_finished(uint32_t number) {
     threads_.erase(known);
 }
 
+// Once: all of them are.
+void RuntimeLog::tell_misread(uint64_t ns) {
+    if (std::exchange(is_misread_told_, true)) return;
+    blocks_.post(kNoCapability, [&](Poster to) {
+        return to.post_log_message(
+            ns,
+            "threads are left out: one that runs does not lead back to its "
+            "capability, so this runtime keeps them elsewhere than is known");
+    });
+}
+
 bool RuntimeLog::begin_run(uint64_t ns, model::ThreadIndex runner, const NamedValues& values) {
+    // GHC runs a thread on no capability but its own (ASSERT(t->cap == cap) in rts/Schedule.c).
+    if (values.declares("home") && values.number("home") != values.number("capability")) {
+        tell_misread(ns);
+        return false;
+    }
     const CapNo cap = capability(ns, values.number("capability"));
     if (cap == kNoCapability) return false;
     Task* const task = thread(values.number("thread"));

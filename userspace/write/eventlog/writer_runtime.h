@@ -26,6 +26,7 @@ public:
     NamedValues(const std::vector<model::Argument>& arguments, std::span<const model::Value> values)
         : arguments_(arguments), values_(values) {}
 
+    [[nodiscard]] bool declares(std::string_view name) const;
     // nullopt: there is none, or it could not be read.
     [[nodiscard]] std::optional<uint64_t> number(std::string_view name) const;
     [[nodiscard]] uint64_t number_or_0(std::string_view name) const {
@@ -89,12 +90,14 @@ private:
     // nullptr: no value.
     [[nodiscard]] Task* thread(std::optional<uint64_t> number);
     void forget_if_finished(uint32_t number);
+    void tell_misread(uint64_t ns);
 
     WriterBlocks& blocks_;
     Timeline timeline_;
     std::unordered_map<uint32_t, Task*> threads_;           // alive, by number
     std::unordered_map<uint32_t, Running> running_;         // by the kernel's thread
     std::unordered_map<uint32_t, Collection> collections_;  // the same
+    bool is_misread_told_ = false;
 };
 
 }  // namespace tracer::eventlog
