@@ -76,7 +76,8 @@ inline constexpr std::string_view kRecordFooter =
     R"(
 ^C, SIGTERM, SIGHUP, SIGQUIT, -d, --max-size and the targets' end all leave a whole file; a second
 ^C ends at once. With -d or a signal that is not ^C a COMMAND is left running. Exit status: 0, 2
-wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed.)";
+wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed,
+128 and its number when a signal came before all was armed (130 for ^C): then there is no file.)";
 
 inline constexpr std::string_view kListHelp =
     R"(Prints what can be probed, one line each; every line is accepted by `tracer -e`

@@ -360,7 +360,11 @@ Result<int> Preparation::run() {
     if (!result) {
         // Nothing was recorded: the file holds a header at most, and would only puzzle.
         remove_output(target_.path);
-        return tl::unexpected(std::move(result).error());
+        if (result.error().code != ErrorCode::interrupted) {
+            return tl::unexpected(std::move(result).error());
+        }
+        report_error(result.error());
+        return 128 + watch_->signal();  // as a shell says of a program that a signal ended
     }
     Summary& summary = result->summary;
     summary.path = target_.path;

@@ -185,7 +185,7 @@ void LiveRecorder::warn_of_slow_links() {
 Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     const auto stop = [&]() -> Status {
         if (!cancelled()) return {};
-        return fail(ErrorCode::usage, "interrupted while attaching");
+        return fail(ErrorCode::interrupted, "interrupted while attaching");
     };
     // Births first, then who is there: nobody falls between, some are told twice.
     TR_TRY(attach_tasks());
