@@ -178,6 +178,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
             chosen.reset();
             row.status = PackedStatus::off;
             row.reason = fmt::format("{} says it too", probe.unless);
+            row.replaced_by = probe.unless;
         }
         if (chosen) {
             row.first_probe_id = plan.first_probe_id + static_cast<uint32_t>(plan.programs.size());

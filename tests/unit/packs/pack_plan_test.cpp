@@ -187,6 +187,7 @@ TEST_F(PackPlan, LeavesOutWhatAnotherSaysToo) {
     EXPECT_TRUE(found[0].is_armed());
     EXPECT_EQ(found[1].status, PackedStatus::off);
     EXPECT_EQ(found[1].reason, "each says it too");
+    EXPECT_EQ(found[1].replaced_by, "each");
 }
 
 TEST_F(PackPlan, NamesPlacesInKnownCode) {
