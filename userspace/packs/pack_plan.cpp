@@ -168,6 +168,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
                     .version = version_,
                     .path = subject_.file.file.shown_path,
                     .level = options_.request.level,
+                    .warning = {},
                     .probes = {}};
     for (const PackProbe& probe : pack_.probes) {
         if (is_told_by_another(probe)) continue;
@@ -189,6 +190,10 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
         }
         file.probes.push_back(std::move(row));
     }
+    const bool is_dear = std::ranges::any_of(file.probes, [](const PackedProbe& probe) {
+        return probe.is_armed() && probe.level == PackLevel::all;
+    });
+    if (is_dear) file.warning = pack_.cost[static_cast<size_t>(PackLevel::all)];
     if (file.is_armed() && pack_.versions.place_of(version_) == VersionRange::Place::above) {
         warnings_.push_back(fmt::format(
             "{} in {} is newer than the pack {} was made for ({}): what its probes mean may have "
@@ -398,8 +403,9 @@ std::string PackedFile::title() const {
 }
 
 Result<PackPlanner> PackPlanner::make(PackCatalog catalog, PackPlannerOptions options) {
-    for (const std::string& name : options.request.names) {
-        TR_ASSIGN([[maybe_unused]] const Pack* pack, catalog.find_named(name));
+    for (std::string& name : options.request.names) {
+        TR_ASSIGN(const Pack* pack, catalog.find_named(name));
+        name = pack->name;
     }
     return PackPlanner(std::move(catalog), std::move(options));
 }

@@ -67,6 +67,7 @@ struct PackedFile {
     std::string version;  // of the runtime; empty: not known
     std::string path;
     PackLevel level = PackLevel::standard;  // that was asked for
+    std::string warning;                    // what that costs, where it is much; empty: it is not
     std::vector<PackedProbe> probes;
 
     [[nodiscard]] bool is_armed() const;

@@ -285,11 +285,14 @@ TEST_F(PackPlan, HigherLevelsAreOff) {
     EXPECT_EQ(found[2].status, PackedStatus::off);
     EXPECT_EQ(plan_.programs.size(), 2u);
 
+    EXPECT_TRUE(added_.files.front().warning.empty());
+
     options_.request.level = PackLevel::all;
     plan_ = {};
-    found = rows(pack, path);
+    found = rows(pack + "[cost]\nall = \"a lot\"\n", path);
     EXPECT_EQ(found[2].status, PackedStatus::armed);
     EXPECT_EQ(plan_.programs.size(), 3u);
+    EXPECT_EQ(added_.files.front().warning, "a lot");
 }
 
 TEST_F(PackPlan, AProbeIsOfItsVersionsOfTheRuntime) {
