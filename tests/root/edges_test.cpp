@@ -225,7 +225,9 @@ TEST(Edges, AFullStandardOutputIsAnErrorOfItsOwn) {
     }
 }
 
-TEST(Edges, InterruptingTheAttachingLeavesNoFile) {
+class EdgesInterrupted : public testing::TestWithParam<int> {};
+
+TEST_P(EdgesInterrupted, WhileAttachingLeavesNoFileAndSaysSoByItsStatus) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());
     const auto folder = TempFolder::make();
@@ -238,12 +240,21 @@ TEST(Edges, InterruptingTheAttachingLeavesNoFile) {
                                  "u:libc.so.6:*", "-o", path});
     ASSERT_TRUE(run) << run.error().what;
     ASSERT_TRUE(wait_until(kLimit, [&] { return std::filesystem::exists(path); }));
-    const auto result = run->stop();
+    const auto result = run->stop(GetParam());
     ASSERT_TRUE(result) << result.error().what;
-    EXPECT_EQ(result->status, (ExitStatus{2, 0})) << result->errors;
-    EXPECT_NE(result->errors.find("interrupted while probes were attached"), std::string::npos);
+    EXPECT_EQ(result->status, (ExitStatus{128 + GetParam(), 0})) << result->errors;
+    EXPECT_NE(result->errors.find(std::string("interrupted by SIG") + sigabbrev_np(GetParam())),
+              std::string::npos)
+        << result->errors;
     EXPECT_FALSE(std::filesystem::exists(path));
 }
+
+INSTANTIATE_TEST_SUITE_P(Signals,
+                         EdgesInterrupted,
+                         testing::Values(SIGINT, SIGTERM, SIGHUP),
+                         [](const auto& signal) {
+                             return std::string("SIG") + sigabbrev_np(signal.param);
+                         });
 
 }  // namespace
 }  // namespace tracer::test

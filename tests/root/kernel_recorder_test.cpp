@@ -35,6 +35,14 @@ __attribute__((noinline)) void hit_site(uint64_t first, uint64_t second) {
         : "D"(first), "S"(second)
         : "memory");
 }
+// Another, which is never hit.
+extern const char kKernelRecorderCold[];
+__attribute__((noinline, used)) void cold_site() {
+    asm volatile(
+        ".globl kKernelRecorderCold\n"
+        "kKernelRecorderCold: nop\n" ::
+            : "memory");
+}
 }
 
 namespace tracer {
@@ -313,6 +321,50 @@ TEST_P(KernelRecorderTest, RaisesTheSemaphoreAndPutsItBack) {
     EXPECT_EQ(kernel_recorder_semaphore, 1);
     recorder.reset();
     EXPECT_EQ(kernel_recorder_semaphore, 0) << "a recorder that just goes away leaves nothing";
+}
+
+// A place has one semaphore: while another tool holds the place without, ours cannot be raised by
+// it. The probe that asked for it is there all the same.
+TEST_P(KernelRecorderTest, ASemaphoreThatCannotBeRaisedIsToldAsSuch) {
+    AttachPlan other = two_integers();
+    other.files.front().sites.front().file_offset = file_offset_of(kKernelRecorderCold);
+    other.files.front().sites.front().semaphore_offset = 0;
+    const auto holder = start(other, this_process());
+    ASSERT_NE(holder, nullptr);
+
+    AttachPlan plan = two_integers();
+    ProbeDefinition definition;
+    definition.probe_id = kProbe;
+    definition.spec = "the probe";
+    plan.probes.push_back(definition);
+    AttachFile& file = plan.files.front();
+    file.sites.front().may_fail = file.sites.front().is_optional = true;
+    file.sites.front().semaphore_offset = 0;
+    ASSERT_TRUE(file.add_raise({.file_offset = file_offset_of(kKernelRecorderCold),
+                                .semaphore_offset = file_offset_of(&kernel_recorder_semaphore),
+                                .probe_id = kProbe}));
+    const auto recorder = start(plan, this_process());
+    ASSERT_NE(recorder, nullptr);
+    EXPECT_EQ(kernel_recorder_semaphore, 0);
+    ASSERT_EQ(recorder->refused().size(), 1U);
+    EXPECT_TRUE(recorder->refused()[0].is_raise);
+    EXPECT_EQ(recorder->refused()[0].probe_id, kProbe);
+    EXPECT_NE(recorder->refused()[0].reason.find("raise a semaphore"), std::string::npos);
+    ASSERT_FALSE(recorder->warnings().empty());
+    EXPECT_TRUE(recorder->warnings().back().starts_with("the probe: raise a semaphore"))
+        << recorder->warnings().back();
+    hit_site(1, 2);
+    EXPECT_EQ(drain_hits(*recorder).size(), 1U);
+
+    // What the user asked for fails instead.
+    file.sites.front().may_fail = file.sites.front().is_optional = false;
+    KernelOptions options = this_process();
+    options.force_perf_links = GetParam();
+    const auto strict = KernelRecorder::open(plan, options);
+    ASSERT_TRUE(strict) << strict.error().what;
+    const Status attached = (*strict)->attach([] { return false; });
+    ASSERT_FALSE(attached);
+    EXPECT_NE(attached.error().what.find("raise a semaphore"), std::string::npos);
 }
 
 TEST_P(KernelRecorderTest, ReadsStringsAndMarksTheCut) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pack of HotSpot against what the virtual machine counts in its beans: collections of each
-// collector, classes, waits for monitors. On Debian's OpenJDK 17 and, where it is, Temurin 25.
+// collector, classes, waits for monitors. On the OpenJDK 17 of Debian 12, on 21 and 25 of a newer
+// release, and, where it is, on Temurin 25.
+#include "root/oracle.h"
 #include "root/pack_script.h"
 #include "support/fixtures/requirements.h"
 #include "support/fixtures/target_program.h"
@@ -18,18 +20,47 @@ namespace {
 using Counts = std::map<std::string, uint64_t>;
 
 constexpr Milliseconds kLimit{60000};
-constexpr const char* kJdk17 = "/usr/lib/jvm/java-17-openjdk-amd64";
-constexpr const char* kJdk25 = "/usr/lib/jvm/temurin-25-jdk-amd64";
+
+struct Jdk {
+    const char* name;
+    const char* home;
+    const char* release = nullptr;  // of Debian, in whose root it is; null: this machine's
+    // What its serial collector calls its operations.
+    const char* collect = "GenCollectForAllocation";
+    const char* collect_full = "GenCollectFull";
+};
+
+constexpr Jdk kJdk17{"Jdk17", "/usr/lib/jvm/java-17-openjdk-amd64"};
+constexpr Jdk kTemurin25{"Temurin25", "/usr/lib/jvm/temurin-25-jdk-amd64"};
+constexpr Jdk kJdk21{"Jdk21", "/usr/lib/jvm/java-21-openjdk-amd64", "trixie"};
+constexpr Jdk kJdk25{"Jdk25", "/usr/lib/jvm/java-25-openjdk-amd64", "trixie",
+                     "SerialCollectForAllocation", "SerialGCCollect"};
 
 std::string class_folder() {
     return std::filesystem::path(target_path("PackJvm.class")).parent_path();
 }
 
-std::vector<std::string> jvm_command(const std::string& home, std::vector<std::string> options) {
-    options.insert(options.begin(), home + "/bin/java");
-    options.insert(options.end(), {"-Xmx64m", "-Xshare:auto", "-cp", class_folder(), "PackJvm"});
-    return options;
+std::vector<std::string> jvm_command(const Jdk& jdk, std::vector<std::string> options) {
+    options.insert(options.begin(), std::string(jdk.home) + "/bin/java");
+    options.insert(options.end(), {"-Xmx64m", "-Xshare:auto", "-cp",
+                                   jdk.release != nullptr ? "/mnt" : class_folder(), "PackJvm"});
+    if (jdk.release == nullptr) return options;
+    return in_release(jdk.release, class_folder(), options);
 }
+
+// Its place in the files of this machine.
+std::string home_of(const Jdk& jdk) {
+    if (jdk.release == nullptr) return jdk.home;
+    const auto folder = release_folder(jdk.release);
+    EXPECT_TRUE(folder) << folder.error().what;
+    return folder.value_or("") + jdk.home;
+}
+
+#define TR_REQUIRE_JAVA(jdk)                                                   \
+    TR_REQUIRE_ROOT();                                                         \
+    if ((jdk).release != nullptr) TR_REQUIRE_RELEASE((jdk).release);           \
+    if ((jdk).release == nullptr) TR_REQUIRE_FILE(home_of(jdk) + "/bin/java"); \
+    TR_REQUIRE_FILE(target_path("PackJvm.class"))
 
 // By the names of the beans; without `since` from the start.
 Counts collections(const nlohmann::json& counts, bool is_from_start) {
@@ -59,12 +90,12 @@ Counts pauses_until_counted(const RecordedScript& script, FxtEventType type) {
 }
 
 struct Collector {
-    const char* home;
+    Jdk jdk;
     const char* name;
     // The beans that count all its pauses, and the one of full collections, if it has one.
     std::vector<std::string> pauses;
     std::string full;
-    // A full collection is among the pauses too.
+    // A full collection is among the pauses too: of 17 and 21, not of 25.
     bool counts_full_twice = false;
 };
 
@@ -87,12 +118,10 @@ void expect_collections(const RecordedScript& script,
 class PackJvmCollector : public testing::TestWithParam<Collector> {};
 
 TEST_P(PackJvmCollector, CollectionsAreThoseOfTheBeans) {
-    TR_REQUIRE_ROOT();
     const Collector& collector = GetParam();
-    TR_REQUIRE_FILE(std::string(collector.home) + "/bin/java");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
+    TR_REQUIRE_JAVA(collector.jdk);
     const auto script = record_running_script(
-        jvm_command(collector.home, {std::string("-XX:+Use") + collector.name + "GC"}));
+        jvm_command(collector.jdk, {std::string("-XX:+Use") + collector.name + "GC"}));
     ASSERT_TRUE(script) << script.error().what;
     expect_sound(script->recorded);
     expect_nothing_lost(script->recorded);
@@ -102,30 +131,35 @@ TEST_P(PackJvmCollector, CollectionsAreThoseOfTheBeans) {
 const Collector kSerial{kJdk17, "Serial", {"Copy"}, "MarkSweepCompact"};
 
 INSTANTIATE_TEST_SUITE_P(
-    Jdk17,
+    Java,
     PackJvmCollector,
     testing::Values(kSerial,
                     Collector{kJdk17, "Parallel", {"PS Scavenge"}, "PS MarkSweep", true},
                     Collector{kJdk17, "G1", {"G1 Young Generation"}, "G1 Old Generation"},
                     Collector{kJdk17, "Z", {"ZGC Pauses"}, ""},
-                    Collector{kJdk17, "Shenandoah", {"Shenandoah Pauses"}, ""}),
-    [](const auto& each) { return std::string(each.param.name); });
-
-INSTANTIATE_TEST_SUITE_P(
-    Jdk25,
-    PackJvmCollector,
-    testing::Values(Collector{kJdk25, "Serial", {"Copy"}, "MarkSweepCompact"},
+                    Collector{kJdk17, "Shenandoah", {"Shenandoah Pauses"}, ""},
+                    Collector{kJdk21, "Serial", {"Copy"}, "MarkSweepCompact"},
+                    Collector{kJdk21, "Parallel", {"PS Scavenge"}, "PS MarkSweep", true},
+                    Collector{kJdk21, "G1", {"G1 Young Generation"}, "G1 Old Generation"},
+                    Collector{kJdk21, "Z", {"ZGC Pauses"}, ""},
+                    Collector{kJdk21, "Shenandoah", {"Shenandoah Pauses"}, ""},
+                    Collector{kJdk25, "Serial", {"Copy"}, "MarkSweepCompact"},
+                    Collector{kJdk25, "Parallel", {"PS Scavenge"}, "PS MarkSweep"},
                     Collector{kJdk25, "G1", {"G1 Young Generation"}, "G1 Old Generation"},
-                    Collector{kJdk25, "Z", {"ZGC Minor Pauses", "ZGC Major Pauses"}, ""}),
-    [](const auto& each) { return std::string(each.param.name); });
+                    Collector{kJdk25, "Z", {"ZGC Minor Pauses", "ZGC Major Pauses"}, ""},
+                    Collector{kJdk25, "Shenandoah", {"Shenandoah Pauses"}, ""},
+                    Collector{kTemurin25, "Serial", {"Copy"}, "MarkSweepCompact"},
+                    Collector{kTemurin25, "G1", {"G1 Young Generation"}, "G1 Old Generation"},
+                    Collector{kTemurin25, "Z", {"ZGC Minor Pauses", "ZGC Major Pauses"}, ""}),
+    [](const auto& each) { return std::string(each.param.jdk.name) + each.param.name; });
 
 // What happens around collections: operations, safepoints and pools, each as often as it must.
-void expect_surroundings(const RecordedScript& script, uint64_t collections) {
+void expect_surroundings(const RecordedScript& script, const Jdk& jdk, uint64_t collections) {
     const FxtFile& file = script.recorded.file;
     const nlohmann::json& pid = script.counts.at("pid");
     Counts spans = counts_behind(file, pid, "");
-    EXPECT_GE(spans["GenCollectForAllocation"], 1u);
-    EXPECT_EQ(spans["GenCollectFull"], 3u);
+    EXPECT_GE(spans[jdk.collect], 1u);
+    EXPECT_EQ(spans[jdk.collect_full], 3u);
     EXPECT_GE(spans["safepoint"], collections);
     // Eight pools, before and after each collection.
     uint64_t values = 0;
@@ -140,15 +174,21 @@ void expect_surroundings(const RecordedScript& script, uint64_t collections) {
     EXPECT_EQ(values, 2 * 8 * collections);
 }
 
+class PackJvm : public testing::TestWithParam<Jdk> {};
+
+INSTANTIATE_TEST_SUITE_P(Java,
+                         PackJvm,
+                         testing::Values(kJdk17, kJdk21, kJdk25),
+                         [](const auto& each) { return std::string(each.param.name); });
+
 // The virtual machine is a library that is loaded when the program runs: its pack is armed a few
 // milliseconds later. What is named by path is there before, and so counts every class.
-TEST(PackJvm, FromTheStartNothingIsMissing) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(std::string(kJdk17) + "/bin/java");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
-    const std::string library = std::string(kJdk17) + "/lib/server/libjvm.so";
+TEST_P(PackJvm, FromTheStartNothingIsMissing) {
+    const Jdk& jdk = GetParam();
+    TR_REQUIRE_JAVA(jdk);
+    const std::string library = home_of(jdk) + "/lib/server/libjvm.so";
     const auto script = record_started_script(
-        jvm_command(kJdk17, {"-XX:+UseSerialGC"}),
+        jvm_command(jdk, {"-XX:+UseSerialGC"}),
         {"-e", "usdt:" + library + ":hotspot:class__loaded(c=arg0:str[arg1,256]) as \"first {c}\"",
          "-e",
          "usdt:" + library + ":hotspot:vm__init__begin as \"first start\" ~~ usdt:" + library +
@@ -161,7 +201,7 @@ TEST(PackJvm, FromTheStartNothingIsMissing) {
     expect_nothing_lost(script->recorded);
     expect_collections(*script, kSerial, true);
     Counts beans = collections(script->counts, true);
-    expect_surroundings(*script, beans["Copy"] + beans["MarkSweepCompact"]);
+    expect_surroundings(*script, jdk, beans["Copy"] + beans["MarkSweepCompact"]);
 
     const FxtFile& file = script->recorded.file;
     const nlohmann::json& pid = script->counts.at("pid");
@@ -188,12 +228,11 @@ TEST(PackJvm, FromTheStartNothingIsMissing) {
     EXPECT_EQ(counts_behind(file, pid, "sleep")[""], 40u);
 }
 
-TEST(PackJvm, ThreadsAreCalledAsJavaCallsThem) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(std::string(kJdk17) + "/bin/java");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
+TEST_P(PackJvm, ThreadsAreCalledAsJavaCallsThem) {
+    const Jdk& jdk = GetParam();
+    TR_REQUIRE_JAVA(jdk);
     const auto script =
-        record_running_script(jvm_command(kJdk17, {"-XX:+UseSerialGC"}), {"--level", "more"});
+        record_running_script(jvm_command(jdk, {"-XX:+UseSerialGC"}), {"--level", "more"});
     ASSERT_TRUE(script) << script.error().what;
     expect_sound(script->recorded);
     expect_nothing_lost(script->recorded);
@@ -212,6 +251,7 @@ TEST(PackJvm, ThreadsAreCalledAsJavaCallsThem) {
     EXPECT_EQ(spans["init PackJvm$Broken"], 1u);
     Counts instants = counts_behind(file, pid, "", FxtEventType::instant);
     EXPECT_EQ(instants["init of PackJvm$Broken failed"], 1u);
+    EXPECT_EQ(instants["start of worker with a long name 1"], 1u);
     EXPECT_EQ(instants["end of worker with a long name 1"], 1u);
     // All that was loaded since, but for what says that it was counted.
     uint64_t loaded = 0;
@@ -228,12 +268,11 @@ TEST(PackJvm, ThreadsAreCalledAsJavaCallsThem) {
     EXPECT_NE(row.value("reason", "").find("DTraceMonitorProbes"), std::string::npos) << row.dump();
 }
 
-TEST(PackJvm, WaitsForMonitorsAreThoseThatThreadsCount) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(std::string(kJdk17) + "/bin/java");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
-    const auto script = record_running_script(
-        jvm_command(kJdk17, {"-XX:+UseSerialGC", "-XX:+DTraceMonitorProbes"}));
+TEST_P(PackJvm, WaitsForMonitorsAreThoseThatThreadsCount) {
+    const Jdk& jdk = GetParam();
+    TR_REQUIRE_JAVA(jdk);
+    const auto script =
+        record_running_script(jvm_command(jdk, {"-XX:+UseSerialGC", "-XX:+DTraceMonitorProbes"}));
     ASSERT_TRUE(script) << script.error().what;
     expect_sound(script->recorded);
     expect_nothing_lost(script->recorded);
@@ -256,12 +295,11 @@ TEST(PackJvm, WaitsForMonitorsAreThoseThatThreadsCount) {
     EXPECT_EQ(row.value("status", ""), "armed") << row.dump();
 }
 
-TEST(PackJvm, FlagsOfTheVmAddMethodsAndAllocations) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(std::string(kJdk17) + "/bin/java");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
-    auto command = jvm_command(
-        kJdk17, {"-XX:+UseSerialGC", "-XX:+DTraceMethodProbes", "-XX:+DTraceAllocProbes"});
+TEST_P(PackJvm, FlagsOfTheVmAddMethodsAndAllocations) {
+    const Jdk& jdk = GetParam();
+    TR_REQUIRE_JAVA(jdk);
+    auto command =
+        jvm_command(jdk, {"-XX:+UseSerialGC", "-XX:+DTraceMethodProbes", "-XX:+DTraceAllocProbes"});
     command.emplace_back("10");  // arrays are objects too: fewer of them
     const auto script =
         record_running_script(command, {"--packs", "jvm", "--level", "all", "--buffer", "64M/cpu"});
@@ -282,10 +320,9 @@ TEST(PackJvm, FlagsOfTheVmAddMethodsAndAllocations) {
 }
 
 // The compiler of Java is a program of Java too.
-TEST(PackJvm, OthersAreNotRecorded) {
-    TR_REQUIRE_ROOT();
-    TR_REQUIRE_FILE(std::string(kJdk17) + "/bin/javac");
-    TR_REQUIRE_FILE(target_path("PackJvm.class"));
+TEST(PackJvmOthers, AreNotRecorded) {
+    TR_REQUIRE_JAVA(kJdk17);
+    TR_REQUIRE_FILE(std::string(kJdk17.home) + "/bin/javac");
     const auto folder = TempFolder::make();
     ASSERT_TRUE(folder);
     ASSERT_TRUE(write_file(folder->file("Empty.java"), "class Empty {}\n"));
@@ -298,7 +335,7 @@ TEST(PackJvm, OthersAreNotRecorded) {
     ASSERT_TRUE(recorder) << recorder.error().what;
     auto first_counts = run_target(*first, kLimit, 1);
     ASSERT_TRUE(first_counts) << first_counts.error().what;
-    const auto compiled = run_program({std::string(kJdk17) + "/bin/javac", "-d",
+    const auto compiled = run_program({std::string(kJdk17.home) + "/bin/javac", "-d",
                                        folder->path().string(), folder->file("Empty.java")},
                                       kLimit);
     ASSERT_TRUE(compiled) << compiled.error().what;

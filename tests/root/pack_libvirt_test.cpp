@@ -2,6 +2,7 @@
 //
 // The pack of libvirt on Debian's libvirt 9, found without a flag: objects in a client that needs
 // no daemon, calls between virsh and a libvirtd of our own as both sides see them.
+#include "root/pack_script.h"
 #include "root/recording.h"
 #include "support/fixtures/libvirt_daemon.h"
 #include "support/fixtures/requirements.h"
@@ -67,6 +68,45 @@ TEST(PackLibvirt, AllHasReferencesAndTheEventLoop) {
     EXPECT_GT(taken, 0U);
     EXPECT_EQ(events_of(recorded->file, "object_unref").size(), taken + 22);
     EXPECT_EQ(events_of(recorded->file, "event_glib_dispatch_timeout").size(), 1U);
+}
+
+// Both begin to count at one, and call at once.
+constexpr std::string_view kTwoConnections = R"(
+import ctypes, sys, threading
+library = ctypes.CDLL('libvirt.so.0')
+library.virConnectOpen.restype = ctypes.c_void_p
+connections = [ctypes.c_void_p(library.virConnectOpen(sys.argv[1].encode())) for _ in range(2)]
+together = threading.Barrier(2)
+def call(connection):
+    version = ctypes.c_ulong()
+    for _ in range(200):
+        together.wait()
+        assert library.virConnectGetLibVersion(connection, ctypes.byref(version)) == 0
+print('{"ready": %d}' % __import__('os').getpid(), flush=True)
+sys.stdin.readline()
+threads = [threading.Thread(target=call, args=(connection,)) for connection in connections]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print('{"calls": 400}', flush=True)
+sys.stdin.readline()
+)";
+
+TEST(PackLibvirt, CallsOfTwoConnectionsOfOneProcessAreKeptApart) {
+    constexpr const char* kPython = "/usr/bin/python3.11";
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(kPython);
+    TR_REQUIRE_FILE(kLibvirtLibrary);
+    TR_REQUIRE_FILE(kLibvirtDaemon);
+    TR_REQUIRE_FILE(tracer_binary());
+    auto daemon = LibvirtDaemon::start();
+    ASSERT_TRUE(daemon) << daemon.error().what;
+    const auto script = record_running_script(
+        {kPython, "-c", std::string(kTwoConnections), daemon->uri()}, {"--packs", "libvirt"});
+    ASSERT_TRUE(script) << script.error().what;
+    expect_sound(script->recorded);
+    expect_nothing_lost(script->recorded);
+    expect_returned(script->recorded, "rpc_client_msg", script->counts.at("calls"));
+    EXPECT_TRUE(daemon->stop());
 }
 
 TEST(PackLibvirt, CallsAreTheSameOnBothSides) {

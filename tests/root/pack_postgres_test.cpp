@@ -364,17 +364,24 @@ TEST(PackPostgresNames, TwoClustersKeepTheirsApart) {
 
 TEST(PackPostgresNames, AServerIsFollowedFromItsStart) {
     TR_REQUIRE_POSTGRES();
-    std::optional<PostgresCluster> cluster;
-    const Recorded recorded = record({"-a"}, [&] {
-        auto started = PostgresCluster::start();
-        ASSERT_TRUE(started) << started.error().what;
-        cluster.emplace(std::move(*started));
-        EXPECT_TRUE(cluster->run_sql("select 'hello'"));
-    });
-    ASSERT_TRUE(cluster);
-    expect_names(recorded.file, *cluster, "", {"checkpointer", "background writer", "walwriter"});
-    EXPECT_EQ(begins_of(recorded.file, "select 'hello'").size(), 1U);
-    EXPECT_TRUE(cluster->stop());
+    using Settings = std::vector<std::string>;
+    for (const auto& [settings, prefix] :
+         {std::pair{Settings{}, ""}, std::pair{Settings{"cluster_name=third"}, "third: "}}) {
+        SCOPED_TRACE(prefix);
+        std::optional<PostgresCluster> cluster;
+        const Recorded recorded = record({"-a"}, [&, &wanted = settings] {
+            auto started = PostgresCluster::start(wanted);
+            ASSERT_TRUE(started) << started.error().what;
+            cluster.emplace(std::move(*started));
+            EXPECT_TRUE(cluster->run_sql("select 'hello'"));
+        });
+        ASSERT_TRUE(cluster);
+        expect_names(recorded.file, *cluster, prefix,
+                     {"checkpointer", "background writer", "walwriter"});
+        EXPECT_EQ(names_of_askers(recorded.file, "select 'hello'"),
+                  std::vector<std::string>{std::string(prefix) + "postgres postgres [local]"});
+        EXPECT_TRUE(cluster->stop());
+    }
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ int exit_status(ErrorCode code) {
         case ErrorCode::io:
         case ErrorCode::limit:
             return 5;
+        case ErrorCode::interrupted:
+            return 130;
         case ErrorCode::internal:
             return 70;
     }

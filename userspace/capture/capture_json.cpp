@@ -175,6 +175,7 @@ Json probe_to_json(const ProbeDefinition& probe) {
                  {"name", name_to_json(probe.name)}};
     // Where there is one alone: a capture without it reads as it did before there were such.
     if (probe.key != PairKey::none) json["key"] = name_of(kPairKeys, probe.key);
+    if (probe.key_slots() > 1) json["second_key"] = true;
     if (probe.cxx_type_slots != 0) json["cxx_type_slots"] = probe.cxx_type_slots;
     if (probe.place != 0) json["place"] = probe.place;
     if (probe.may_lack_begin) json["may_lack_begin"] = true;
@@ -382,6 +383,7 @@ Result<ProbeDefinition> read_probe(const Json& json) {
     TR_ASSIGN(probe.line, read_name(json, "line", probe.slots.size()));
     for (const auto& [key, flag] : {std::pair{"may_lack_begin", &probe.may_lack_begin},
                                     {"line_of_process", &probe.is_line_of_process},
+                                    {"second_key", &probe.has_second_key},
                                     {"yields_to_ring", &probe.yields_to_ring}}) {
         if (!json.contains(key)) continue;
         TR_ASSIGN(*flag, read_bool(json, key));
@@ -501,7 +503,7 @@ namespace {
 
 // How many slots a probe of the role has, besides the hidden ones.
 size_t slots_of(const ProbeDefinition& probe, size_t point_values, size_t point_end_values) {
-    const size_t key = probe.key == PairKey::none ? 0 : 1;
+    const size_t key = probe.key_slots();
     switch (probe.role) {
         case HitRole::instant:
         case HitRole::span_begin:
@@ -535,9 +537,11 @@ Status DefinitionsParser::check_probe(const ProbeDefinition& probe) const {
         return malformed("role", "one that the point's kind has");
     }
     const bool is_pair = is_pair_role(probe.role);
-    if (probe.key != PairKey::none && (!is_pair || probe.slots.empty())) {
+    if (probe.key != PairKey::none && (!is_pair || probe.slots.size() < probe.key_slots())) {
         return malformed("key", "one that the probe's role and slots have");
     }
+    const bool may_have_second = probe.key == PairKey::process || probe.key == PairKey::shared;
+    if (probe.has_second_key && !may_have_second) return malformed("second_key", "beside a key");
     const bool is_state = probe.role == HitRole::state;
     if (is_state && probe.line.empty()) return malformed("line", "there, of a state");
     if (probe.is_line_of_process && probe.line.empty()) {

@@ -67,7 +67,8 @@ struct NamePiece {
     bool operator==(const NamePiece&) const = default;
 };
 
-// What a hit's end is found by. With a key, slot 0 holds it.
+// What a hit's end is found by. With a key, slot 0 holds it, and slot 1 its second value if it has
+// one.
 enum class PairKey : uint8_t {
     none,     // the thread: the innermost open span of the point
     process,  // the key, among those of the process
@@ -93,11 +94,12 @@ struct ProbeDefinition {
     model::PointIndex point{};
     // Type of each slot behind the role's own (hidden_slots); same order and count as the
     // point's arguments (span_end, pair_end: its end_arguments). ValueType::none: never readable
-    // here. The key of a pair is the first: of a pair_begin one of the point's arguments, of a
+    // here. The key of a pair comes first: of a pair_begin it is among the point's arguments, of a
     // pair_end besides the end_arguments, and of a pair_until, which has no others, alone.
     std::vector<model::ValueType> slots;
     PairKey key = PairKey::none;  // of pair roles; all of a point have the same, but that a
                                   // pair_until without one ends all spans that its thread began
+    bool has_second_key = false;  // the key is two values, of which the second is an integer
     // Bit i: slots[i] is f64, but the record holds the raw bits of a 4-byte float.
     uint16_t f32_slots = 0;
     // Bit i: slots[i] is a text that names a C++ type as its type_info does.
@@ -114,6 +116,11 @@ struct ProbeDefinition {
     // The line is one of the process. A pair_end has it too, made of its own shown values.
     bool is_line_of_process = false;
     bool yields_to_ring = false;  // left out in processes whose ring of events is read
+
+    [[nodiscard]] size_t key_slots() const {
+        if (key == PairKey::none) return 0;
+        return has_second_key ? 2 : 1;
+    }
 };
 
 // What a process, or one of its threads, that was alive at the start is called, until it runs

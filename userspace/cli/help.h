@@ -44,8 +44,9 @@ Probes:
   a symbol is what the file calls it, or the source: u:app:"ns::Class::method", all overloads;
   u:app:"ns::f(int) const", one of them; also names of Rust, Haskell (GHC.Base.map) and OCaml
   BEGIN [or BEGIN ...] ~~ END [until OTHER, ...]  a span from one probe to another, matched by
-  thread, or by the argument called key (in one process) or shared_key (among all); with as many
-  wildcards in both names a span each: usdt:app:*__entry ~~ usdt:app:*__return
+  thread, or by the argument called key (in one process) or shared_key (among all), and key2 or
+  shared_key2 beside it; with as many wildcards in both names a span each:
+  usdt:app:*__entry ~~ usdt:app:*__return
   * and ? match in names; (arg0:str, n=arg1:u32, ret:s64) behind it names the arguments: an
   address of text, which notes call u64, shows the text as :str
   (*(arg0+8):u32/x, buf=arg1:str[arg2], arg3/map(0=read,1=write), arg:req->size) walk
@@ -79,7 +80,8 @@ inline constexpr std::string_view kRecordFooter =
     R"(
 ^C, SIGTERM, SIGHUP, SIGQUIT, -d, --max-size and the targets' end all leave a whole file; a second
 ^C ends at once. With -d or a signal that is not ^C a COMMAND is left running. Exit status: 0, 2
-wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed.)";
+wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed,
+128 and its number when a signal came before all was armed (130 for ^C): then there is no file.)";
 
 inline constexpr std::string_view kListHelp =
     R"(Prints what can be probed, one line each; every line is accepted by `tracer -e`

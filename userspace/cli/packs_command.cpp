@@ -134,6 +134,9 @@ void print_probe(const PackProbe& probe, size_t name_width) {
 void print_pack(const Pack& pack) {
     print(fmt::format("{}: {}, {} (pack version {}, {})\n{}\n", pack.name, pack.runtime,
                       versions_text(pack.versions), pack.version, pack.origin, pack.about));
+    if (!pack.aliases.empty()) {
+        print(fmt::format("also asked for as {}\n", fmt::join(pack.aliases, ", ")));
+    }
     for (const PackMatch& match : pack.matches) {
         print(fmt::format("recognised by {}\n", text_of(match)));
     }
@@ -164,6 +167,7 @@ void print_pack_json(const Pack& pack) {
     for (const PackMatch& match : pack.matches) matches.push_back(json_of(match));
     Json probes = Json::array();
     for (const PackProbe& probe : pack.probes) probes.push_back(json_of(probe));
+    json["aliases"] = pack.aliases;
     json["process_title"] = pack.process_title;
     json["process_title_ends"] = pack.process_title_ends;
     json["cost"] = std::move(cost);

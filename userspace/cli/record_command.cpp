@@ -417,7 +417,11 @@ Result<int> Preparation::run() {
         const std::vector<std::string> files = output_->facts().files.paths;
         for (const std::string& file : files) remove_output(file);
         if (files.empty() && flight_ == nullptr) remove_output(target_.path);
-        return tl::unexpected(std::move(result).error());
+        if (result.error().code != ErrorCode::interrupted) {
+            return tl::unexpected(std::move(result).error());
+        }
+        report_error(result.error());
+        return 128 + watch_->signal();  // as a shell says of a program that a signal ended
     }
     Summary& summary = result->summary;
     summary.path = target_.path;

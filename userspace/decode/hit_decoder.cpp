@@ -151,7 +151,7 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     }
 }
 
-// The key, if there is one, is the first value.
+// The key, if there is one, is the first value, or the first two.
 void RecordDecoder::on_pair_hit(const Probe& probe,
                                 uint32_t probe_id,
                                 Task& task,
@@ -159,7 +159,9 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
                                 std::span<const model::Value> values,
                                 std::string_view name) {
     const bool has_key = probe.key != PairKey::none;
-    if (has_key && values_[0].type == model::ValueType::none) {
+    const std::span<const model::Value> key(values_.data(), probe.key_slots);
+    if (std::ranges::any_of(
+            key, [](const model::Value& value) { return value.type == model::ValueType::none; })) {
         ledger_.key_missing(probe.point);
         return;
     }
@@ -178,14 +180,14 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
     const KeyedSpans::Place place{probe.point, probe.key};
     if (is_begin) {
         if (has_key) {
-            keyed_.begin(task, place, values_[0], when, values, name);
+            keyed_.begin(task, place, key, when, values, name);
         } else {
             spans_.begin_pair(track_of(probe, probe_id, task, values), probe.point, when, values,
                               name);
         }
     } else if (probe.role == HitRole::pair_end) {
         if (has_key) {
-            keyed_.end(task, place, values_[0], when, values);
+            keyed_.end(task, place, key, when, values);
             return;
         }
         const auto begin_of = [&](const Task& it) {
@@ -195,7 +197,7 @@ void RecordDecoder::on_pair_hit(const Probe& probe,
         if (is_told_by_ring(probe, task) && !begin_of(track)) return;
         spans_.end_pair(track, probe.point, when, values);
     } else if (has_key) {
-        keyed_.until(task, place, values_[0], when);
+        keyed_.until(task, place, key, when);
     } else {
         spans_.until_pair(task, probe.point, when);
         for (const auto& line : task.lines) spans_.until_pair(*line, probe.point, when);

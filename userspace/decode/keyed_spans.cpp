@@ -19,20 +19,20 @@ size_t KeyedSpans::KeyHash::operator()(const KeyView& key) const {
     hash = (hash ^ (hash >> 32)) * kOdd;
     hash ^= key.is_text ? std::hash<std::string_view>()(key.text) : key.number;
     hash = (hash ^ (hash >> 32)) * kOdd;
+    hash = (hash ^ key.second) * kOdd;
     return static_cast<size_t>(hash ^ (hash >> 29));
 }
 
-KeyedSpans::KeyView KeyedSpans::make_key(const Task& task,
-                                         const Place& place,
-                                         const model::Value& key) {
+KeyedSpans::KeyView KeyedSpans::make_key(const Task& task, const Place& place, KeyValues key) {
     KeyView view{.point = place.point};
     if (place.scope == PairKey::process) view.process = number_of(*task.process);
-    view.is_text = key.type == model::ValueType::string;
+    view.is_text = key[0].type == model::ValueType::string;
     if (view.is_text) {
-        view.text = key.text;
+        view.text = key[0].text;
     } else {
-        view.number = key.bits;
+        view.number = key[0].bits;
     }
+    if (key.size() > 1) view.second = key[1].bits;
     return view;
 }
 
@@ -43,7 +43,7 @@ KeyedSpans::Node* KeyedSpans::find(const KeyView& key) {
 
 void KeyedSpans::begin(Task& task,
                        const Place& place,
-                       const model::Value& key,
+                       KeyValues key,
                        const When& when,
                        std::span<const model::Value> values,
                        std::string_view name) {
@@ -76,7 +76,7 @@ void KeyedSpans::insert(const KeyView& key, const Open& span) {
 
 void KeyedSpans::end(Task& task,
                      const Place& place,
-                     const model::Value& key,
+                     KeyValues key,
                      const When& when,
                      std::span<const model::Value> values) {
     ledger_.seen(place.point, when.time_ns);
@@ -90,7 +90,7 @@ void KeyedSpans::end(Task& task,
     end_node(*node, tasks_.named(task), when, model::SpanEndCause::returned, values);
 }
 
-void KeyedSpans::until(Task& task, const Place& place, const model::Value& key, const When& when) {
+void KeyedSpans::until(Task& task, const Place& place, KeyValues key, const When& when) {
     Node* const node = find(make_key(task, place, key));
     if (node != nullptr) {
         end_node(*node, tasks_.named(task), when, model::SpanEndCause::until, {});

@@ -2,7 +2,8 @@
 //
 // Spans whose begin and end have a key in common: on whatever thread they end, and in whatever
 // order. Each has a track of its own. A key is an integer's 64 bits or a text (as much of it as was
-// recorded), of one point, in one life of one process or, if it is shared, everywhere.
+// recorded), and perhaps a second integer, of one point, in one life of one process or, if it is
+// shared, everywhere.
 //
 // A begin with a key that is open ends the span that has it: its end was missed, or the program
 // uses its keys before they are free.
@@ -36,20 +37,22 @@ public:
     KeyedSpans(TaskTable& tasks, EventOutput& output, SpanLedger& ledger)
         : tasks_(tasks), output_(output), ledger_(ledger) {}
 
-    // `key` is no ValueType::none.
+    using KeyValues = std::span<const model::Value>;
+
+    // `key` is one value or two, none of ValueType::none.
     void begin(Task& task,
                const Place& place,
-               const model::Value& key,
+               KeyValues key,
                const When& when,
                std::span<const model::Value> values,
                std::string_view name = {});
     void end(Task& task,
              const Place& place,
-             const model::Value& key,
+             KeyValues key,
              const When& when,
              std::span<const model::Value> values);
     // Ends the span with that key, or all of the point that the thread began; there need be none.
-    void until(Task& task, const Place& place, const model::Value& key, const When& when);
+    void until(Task& task, const Place& place, KeyValues key, const When& when);
     void until_thread(Task& task, model::PointIndex point, const When& when);
 
     // Ends the open spans with keys of that process, or all, in the order of their begins.
@@ -67,6 +70,7 @@ private:
         model::PointIndex point{};
         uint64_t process = 0;  // its pid and life; 0: shared by all
         uint64_t number = 0;
+        uint64_t second = 0;
         bool is_text = false;
         std::string_view text;
         bool operator==(const KeyView&) const = default;
@@ -112,9 +116,7 @@ private:
     // The newest span of each list; lists without spans are not there.
     using Heads = std::unordered_map<uint64_t, Node*>;
 
-    [[nodiscard]] static KeyView make_key(const Task& task,
-                                          const Place& place,
-                                          const model::Value& key);
+    [[nodiscard]] static KeyView make_key(const Task& task, const Place& place, KeyValues key);
     [[nodiscard]] static uint64_t number_of(const Process& process) {
         return uint64_t{process.life} << 32 | process.pid;
     }

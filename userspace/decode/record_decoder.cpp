@@ -72,11 +72,11 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         const auto index = defined_points_[static_cast<size_t>(definition.point)];
         const auto point = static_cast<size_t>(index);
         const size_t first_slot = hidden_slots(definition.role);
-        const bool hides_key =
-            definition.key != PairKey::none && definition.role != HitRole::pair_begin;
+        const size_t hidden_keys =
+            definition.role == HitRole::pair_begin ? 0 : definition.key_slots();
         TR_CHECK(definition.probe_id <= kProbeIdMax);
         TR_CHECK(definition.slots.size() + first_slot <= TR_ARGS_MAX);
-        TR_CHECK(definition.key == PairKey::none || !definition.slots.empty());
+        TR_CHECK(definition.slots.size() >= definition.key_slots());
         if (definition.probe_id >= probes_.size()) probes_.resize(definition.probe_id + size_t{1});
         Probe& probe = probes_[definition.probe_id];
         TR_CHECK(!probe.is_defined);
@@ -84,7 +84,8 @@ void RecordDecoder::add(const std::vector<model::Point>& points,
         probe.role = definition.role;
         probe.is_counter = points_[point].kind == model::PointKind::counter;
         probe.key = definition.key;
-        probe.first_value = static_cast<uint8_t>(first_slot + (hides_key ? 1 : 0));
+        probe.key_slots = static_cast<uint8_t>(definition.key_slots());
+        probe.first_value = static_cast<uint8_t>(first_slot + hidden_keys);
         probe.f32_slots = uint32_t{definition.f32_slots} << first_slot;
         probe.cxx_type_slots = uint32_t{definition.cxx_type_slots} << first_slot;
         probe.slot_count = static_cast<uint8_t>(definition.slots.size() + first_slot);

@@ -72,6 +72,7 @@ private:
         uint8_t slot_count = 0;   // the hidden ones included
         uint8_t first_value = 0;  // of those that are shown
         PairKey key = PairKey::none;
+        uint8_t key_slots = 0;
         model::PointIndex point{};
         uint32_t f32_slots = 0;                             // bit by slot
         uint32_t cxx_type_slots = 0;                        // bit by slot

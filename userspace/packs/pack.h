@@ -94,10 +94,11 @@ struct PackProbe {
 
 struct Pack {
     std::string name;
-    std::string runtime;        // what people call it
-    std::string about;          // one line
-    uint32_t version = 1;       // of the pack
-    VersionRange versions;      // of the runtime that it was made for
+    std::vector<std::string> aliases;  // other names that people ask for it by
+    std::string runtime;               // what people call it
+    std::string about;                 // one line
+    uint32_t version = 1;              // of the pack
+    VersionRange versions;             // of the runtime that it was made for
     std::string process_title;  // "postgres: *": names processes by what * stands for; or empty
     // The name ends behind the first of these that it has: what follows changes all the time.
     std::vector<std::string> process_title_ends;

@@ -222,7 +222,11 @@ Result<const Pack*> PackCatalog::find_named(std::string_view name) const {
     const auto* pack = find(name);
     if (pack != nullptr) return pack;
     NearestNames nearest{std::string(name)};
-    for (const auto& known : packs_) nearest.offer(known.name);
+    for (const auto& known : packs_) {
+        if (std::ranges::find(known.aliases, name) != known.aliases.end()) return &known;
+        nearest.offer(known.name);
+        for (const std::string& alias : known.aliases) nearest.offer(alias);
+    }
     auto hint = nearest.hint();
     return fail(ErrorCode::not_found, fmt::format("no pack {}", name),
                 hint.empty() ? "`tracer packs` lists them" : std::move(hint));

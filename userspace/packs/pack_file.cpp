@@ -87,6 +87,9 @@ private:
         if (table == nullptr) return;
         TableReader head(*table, "[pack]", problems_);
         read_name(head);
+        for (const TomlValue* alias : head.text_values("aliases")) {
+            if (check_name(*alias)) pack_.aliases.push_back(alias->text);
+        }
         pack_.runtime = head.line("runtime", Need::required);
         pack_.about = head.line("about", Need::required);
         pack_.version = head.number("version", Need::required).value_or(1);
@@ -114,17 +117,19 @@ private:
         head.refuse_others();
     }
 
+    bool check_name(const TomlValue& name) {
+        if (is_pack_name(name.text)) return true;
+        problems_.refuse(name.place, fmt::format("expected small letters, digits and hyphens, a "
+                                                 "letter first, at most {}",
+                                                 kNameBytesMax));
+        return false;
+    }
+
     void read_name(TableReader& head) {
         const auto* name = head.text_value("name", Need::required);
         if (name == nullptr) return;
         pack_.name = name->text;
-        if (!is_pack_name(name->text)) {
-            problems_.refuse(name->place,
-                             fmt::format("expected small letters, digits and hyphens, a letter "
-                                         "first, at most {}",
-                                         kNameBytesMax));
-            return;
-        }
+        if (!check_name(*name)) return;
         const auto file = base_name(pack_.origin);
         if (!file.ends_with(kFileSuffix)) return;
         const auto stem = file.substr(0, file.size() - kFileSuffix.size());

@@ -175,6 +175,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
                     .is_or_newer = is_newest_of_symbols(pack_, version_),
                     .path = subject_.file.file.shown_path,
                     .level = options_.request.level,
+                    .warning = {},
                     .probes = {}};
     for (const PackProbe& probe : pack_.probes) {
         if (is_told_by_another(probe)) continue;
@@ -185,6 +186,7 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
             chosen.reset();
             row.status = PackedStatus::off;
             row.reason = fmt::format("{} says it too", probe.unless);
+            row.replaced_by = probe.unless;
         }
         if (chosen) {
             row.first_probe_id = plan.first_probe_id + static_cast<uint32_t>(plan.programs.size());
@@ -196,6 +198,10 @@ PackedFile FileOfPack::add_to(AttachPlan& plan, std::span<const model::Point> kn
         file.probes.push_back(std::move(row));
     }
     if (file.is_armed()) tell_own_logs();
+    const bool is_dear = std::ranges::any_of(file.probes, [](const PackedProbe& probe) {
+        return probe.is_armed() && probe.level == PackLevel::all;
+    });
+    if (is_dear) file.warning = pack_.cost[static_cast<size_t>(PackLevel::all)];
     if (file.is_armed() && pack_.versions.place_of(version_) == VersionRange::Place::above) {
         warnings_.push_back(fmt::format(
             "{} in {} is newer than the pack {} was made for ({}): what its probes mean may have "
@@ -417,8 +423,9 @@ std::string PackedFile::title() const {
 }
 
 Result<PackPlanner> PackPlanner::make(PackCatalog catalog, PackPlannerOptions options) {
-    for (const std::string& name : options.request.names) {
-        TR_ASSIGN([[maybe_unused]] const Pack* pack, catalog.find_named(name));
+    for (std::string& name : options.request.names) {
+        TR_ASSIGN(const Pack* pack, catalog.find_named(name));
+        name = pack->name;
     }
     return PackPlanner(std::move(catalog), std::move(options));
 }

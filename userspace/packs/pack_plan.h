@@ -34,7 +34,7 @@ enum class PackedStatus : uint8_t {
     off,      // of a higher level than the one asked for
     missing,  // not in this file, or not in this version of the runtime
     refused,  // the file has it, but it cannot be probed; or the runtime is too old for its pack
-    silent,   // armed, but no process was started with what makes it fire
+    silent,   // armed, but no process was started with what makes it fire, or it was not raised
 };
 inline constexpr std::array<std::string_view, 5> kPackedStatusNames{"armed", "off", "missing",
                                                                     "refused", "silent"};
@@ -50,6 +50,7 @@ struct PackedProbe {
     std::string spec;    // of its texts the one that is used, or would be; empty: none
     size_t sites = 0;    // 0: not looked up
     std::string reason;  // why not, with the cure where it is known; of an armed one: what to mind
+    std::string replaced_by;  // the probe that says it too, and is armed in its place; empty: none
     // Of its programs in the plan: they follow each other.
     uint32_t first_probe_id = 0;
     uint32_t probe_id_count = 0;
@@ -68,6 +69,7 @@ struct PackedFile {
     bool is_or_newer = false;
     std::string path;
     PackLevel level = PackLevel::standard;  // that was asked for
+    std::string warning;                    // what that costs, where it is much; empty: it is not
     std::vector<PackedProbe> probes;
 
     [[nodiscard]] bool is_armed() const;

@@ -40,12 +40,32 @@ public:
             for (const AttachSite& site : file.sites) ++by_id_[site.probe_id].planned;
         }
         for (const RefusedPlace& place : refused) {
+            if (place.is_raise) {
+                raises_.emplace(place.probe_id, place.reason);
+                continue;
+            }
             by_id_[place.probe_id] += {.planned = 0, .refused = 1, .reason = place.reason};
         }
         for (const ProbeDefinition& probe : plan.probes) roles_[probe.probe_id] = probe.role;
     }
 
     void correct(PackedProbe& probe) const {
+        correct_raise(probe);
+        correct_places(probe);
+    }
+
+private:
+    // It is armed, and hit where something else raises the semaphore.
+    void correct_raise(PackedProbe& probe) const {
+        const auto raise = raises_.lower_bound(probe.first_probe_id);
+        if (raise == raises_.end() || raise->first - probe.first_probe_id >= probe.probe_id_count) {
+            return;
+        }
+        probe.status = PackedStatus::silent;
+        probe.reason = raise->second;
+    }
+
+    void correct_places(PackedProbe& probe) const {
         Places hits;  // begins, or the events themselves
         Places ends;
         Places others;
@@ -76,8 +96,8 @@ public:
         probe.sites -= std::min(probe.sites, lost);
     }
 
-private:
     std::map<uint32_t, Places> by_id_;
+    std::map<uint32_t, std::string> raises_;  // why not, by the probe that asked for it
     std::map<uint32_t, HitRole> roles_;
 };
 
@@ -91,6 +111,23 @@ void note_refused_places(std::span<PackedFile> files,
     for (PackedFile& file : files) {
         for (PackedProbe& probe : file.probes) {
             if (probe.is_armed()) ledger.correct(probe);
+        }
+    }
+    note_lost_replacements(files);
+}
+
+void note_lost_replacements(std::span<PackedFile> files) {
+    for (PackedFile& file : files) {
+        for (PackedProbe& probe : file.probes) {
+            if (probe.replaced_by.empty() || probe.status != PackedStatus::off) continue;
+            const auto other =
+                std::ranges::find(file.probes, probe.replaced_by, &PackedProbe::name);
+            if (other == file.probes.end() || other->is_armed()) continue;
+            probe.status = PackedStatus::refused;
+            probe.reason = fmt::format(
+                "{}, which says it too, was to be armed in its place and could not be; -e with its "
+                "text (in --json) records this one",
+                other->name);
         }
     }
 }

@@ -21,6 +21,7 @@ constexpr std::string_view kTemplate =
 
 [pack]
 name = "@NAME@"                # the file's name
+# aliases = ["ex"]             # what people may call it instead (--packs ex)
 runtime = "Example"            # what people call it
 version = 1                    # of this file: one more with every change
 about = "requests, pool size"  # one line for `tracer packs`

@@ -92,10 +92,12 @@ struct AttachTracepoint {
     uint32_t probe_id = 0;
 };
 
-// A place that was left out when its plan was attached.
+// What was left out when a plan was attached: a place of a probe, or the semaphore that it raises
+// beside its own, and then all of its places are attached.
 struct RefusedPlace {
     uint32_t probe_id = 0;
     std::string reason;  // empty: the kernel can put no probe on its instruction
+    bool is_raise = false;
 };
 
 // A probe that no file has yet, and may have later.

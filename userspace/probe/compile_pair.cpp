@@ -140,24 +140,33 @@ private:
     }
 
     static void put_key_first(const ProbeSpec& spec, PairPart& part) {
-        const auto [scope, key] = key_argument(spec);
-        part.scope = scope;
-        if (scope == PairKey::none) return;
-        for (auto& site : part.sites) {
-            const auto first = site.arguments.begin();
-            std::rotate(first, first + static_cast<long>(key), first + static_cast<long>(key) + 1);
-        }
-        follow_key(part.identity.shown_name, key);
-        follow_key(part.identity.line, key);
+        const KeyArgument key = key_argument(spec);
+        part.scope = key.scope;
+        if (key.scope == PairKey::none) return;
+        move_argument(part, key.index, 0);
+        if (!key.second) return;
+        part.has_second_key = true;
+        // The first may have pushed it on.
+        move_argument(part, *key.second + (*key.second < key.index ? 1 : 0), 1);
     }
 
-    // The key's slot is now the first.
-    static void follow_key(std::vector<NamePiece>& pieces, size_t key) {
+    // `to` is not behind `from`.
+    static void move_argument(PairPart& part, size_t from, size_t to) {
+        for (auto& site : part.sites) {
+            const auto first = site.arguments.begin() + static_cast<long>(to);
+            const auto moved = site.arguments.begin() + static_cast<long>(from);
+            std::rotate(first, moved, moved + 1);
+        }
+        follow_argument(part.identity.shown_name, from, to);
+        follow_argument(part.identity.line, from, to);
+    }
+
+    static void follow_argument(std::vector<NamePiece>& pieces, size_t from, size_t to) {
         for (auto& piece : pieces) {
             if (piece.slot == NamePiece::kText) continue;
-            if (piece.slot == key) {
-                piece.slot = 0;
-            } else if (piece.slot < key) {
+            if (piece.slot == from) {
+                piece.slot = static_cast<uint8_t>(to);
+            } else if (piece.slot >= to && piece.slot < from) {
                 ++piece.slot;
             }
         }

@@ -42,6 +42,12 @@ PairKey scope_of_label(std::string_view label) {
     return label == "frame_key" ? PairKey::frame : PairKey::none;
 }
 
+// Of the argument beside a key.
+PairKey scope_of_second(std::string_view label) {
+    if (label == "key2") return PairKey::process;
+    return label == "shared_key2" ? PairKey::shared : PairKey::none;
+}
+
 // A cursor that steps over quotes and parentheses whole.
 class TopLevel {
 public:
@@ -226,7 +232,12 @@ private:
             TR_TRY(check_other_begin(event.begin, event.other_begins[i], i + 1));
         }
         TR_TRY(check_key(*event.end, begin_count_));
-        if (const KeyArgument other = key_argument(*event.end); other.scope != key.scope) {
+        const KeyArgument other = key_argument(*event.end);
+        if (other.scope == key.scope && other.second.has_value() != key.second.has_value()) {
+            return error_at(key.second ? begin_count_ : 0, "a second key on the other side only",
+                            "name the argument that holds it here too: key2=argN");
+        }
+        if (other.scope != key.scope) {
             const bool is_begin = key.scope == PairKey::none;
             const auto& with = is_begin ? *event.end : event.begin;
             const auto& arg = with.args[key_argument(with).index];
@@ -272,7 +283,27 @@ private:
             }
         }
         if (count > 1) {
-            return error_at(piece, "two of key, shared_key and frame_key; a span has one", {});
+            return error_at(piece, "two of key, shared_key and frame_key; a span has one",
+                            "a key of two values is key and key2");
+        }
+        return check_second_key(spec, piece);
+    }
+
+    [[nodiscard]] Status check_second_key(const ProbeSpec& spec, size_t piece) const {
+        const PairKey scope = key_argument(spec).scope;
+        for (const auto& arg : spec.args) {
+            const PairKey own = scope_of_second(arg.label);
+            if (own == PairKey::none) continue;
+            if (own != scope) {
+                return error_at(piece,
+                                fmt::format("{} without the key that it belongs to", arg.label),
+                                "key and key2, or shared_key and shared_key2");
+            }
+            const bool is_integer = arg.type != ArgType::f32 && arg.type != ArgType::f64 &&
+                                    arg.type != ArgType::string && !arg.is_cxx_type;
+            if (!is_integer) {
+                return error_at(piece, fmt::format("{} is an integer or a pointer", arg.label), {});
+            }
         }
         return {};
     }
@@ -349,7 +380,10 @@ private:
         if (own.scope != PairKey::none && own.scope != key.scope) {
             return error_at(piece, "a key that the begin does not have", {});
         }
-        const size_t count = own.scope == PairKey::none ? 0 : 1;
+        if (own.scope != PairKey::none && own.second.has_value() != key.second.has_value()) {
+            return error_at(piece, "a key of as many values as the begin's", {});
+        }
+        const size_t count = own.scope == PairKey::none ? 0 : own.second ? 2 : 1;
         if (spec.args.size() == count) return {};
         return error_at(piece, "only the key is read where a span is ended by until",
                         "record it by an -e of its own to see its arguments");
@@ -370,7 +404,12 @@ Result<EventSpec> parse_event_spec(std::string_view text, ProbeTextOrigin origin
 KeyArgument key_argument(const ProbeSpec& spec) {
     for (size_t i = 0; i < spec.args.size(); ++i) {
         const PairKey scope = scope_of_label(spec.args[i].label);
-        if (scope != PairKey::none) return {scope, i};
+        if (scope == PairKey::none) continue;
+        KeyArgument key{scope, i, std::nullopt};
+        for (size_t other = 0; other < spec.args.size(); ++other) {
+            if (scope_of_second(spec.args[other].label) == scope) key.second = other;
+        }
+        return key;
     }
     return {};
 }

@@ -8,10 +8,10 @@
 // The span ends at the second probe, or at any behind `until`. Without more, begins and ends are
 // matched by thread. An argument called `key` on both sides matches them by its value within a
 // process, one called `shared_key` among all processes: they may be on different threads, and in
-// any order. One called `frame_key` tells the frames of a thread apart: an end closes the innermost
-// open span with its value, and what was begun inside of that has been left (by longjmp, an
-// exception) without an end. A probe behind `until` has the key as well, or ends all spans that its
-// thread began.
+// any order. An integer called `key2` or `shared_key2` beside it must be the same too. One called
+// `frame_key` tells the frames of a thread apart: an end closes the innermost open span with its
+// value, and what was begun inside of that has been left (by longjmp, an exception) without an end.
+// A probe behind `until` has the key as well, or ends all spans that its thread began.
 //
 // A span with several begins begins at any of them. They have arguments of the same names, in one
 // order, and what the span is called and where it is shown is said behind the first.
@@ -69,6 +69,7 @@ struct EventSpec {
 struct KeyArgument {
     PairKey scope = PairKey::none;
     size_t index = 0;  // among the arguments, if there is one
+    std::optional<size_t> second;
 };
 [[nodiscard]] KeyArgument key_argument(const ProbeSpec& spec);
 

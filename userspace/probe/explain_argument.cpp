@@ -139,6 +139,7 @@ std::vector<ExplainedArgument> explain_arguments(const ProbeDefinition& definiti
     std::vector<std::string> names;
     if (is_end && definition.key != PairKey::none) {
         names.emplace_back(definition.key == PairKey::frame ? "frame_key" : "key");
+        if (definition.has_second_key) names.emplace_back("key2");
     }
     if (definition.role != HitRole::pair_until) {
         for (const auto& shown : is_end ? point.end_arguments : point.arguments) {

@@ -59,6 +59,10 @@ std::optional<std::byte> refused_sort(int file, uint64_t offset) {
     return code.front();
 }
 
+std::string with_hint(const Error& error) {
+    return error.hint.empty() ? error.what : fmt::format("{}; {}", error.what, error.hint);
+}
+
 class LiveRecorder : public KernelRecorder {
 public:
     LiveRecorder(std::unique_ptr<KernelObjects> objects, AttachPlan plan, KernelOptions options)
@@ -117,6 +121,7 @@ private:
     Status attach_groups(const AttachFile& file, const std::function<Status()>& stop);
     // Whether one place that could not be attached costs no more than itself.
     Status leave_out(const AttachSite& site, const Error& error);
+    Status leave_out(const AttachFile& file, const SemaphoreRaise& raise, const Error& error);
     void leave_out(const AttachFile& file, const Error& error);
     // Of refused_ from `first` on.
     void warn_of_refused(size_t first);
@@ -185,7 +190,7 @@ void LiveRecorder::warn_of_slow_links() {
 Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     const auto stop = [&]() -> Status {
         if (!cancelled()) return {};
-        return fail(ErrorCode::usage, "interrupted while attaching");
+        return fail(ErrorCode::interrupted, "interrupted while attaching");
     };
     // Births first, then who is there: nobody falls between, some are told twice.
     TR_TRY(attach_tasks());
@@ -235,7 +240,9 @@ void LiveRecorder::leave_out(const AttachFile& file, const Error& error) {
     const std::string reason = is_gone ? "the file is gone" : error.what;
     warnings_.push_back(fmt::format("{}: {}; its {} probe sites are left out", file.shown_path,
                                     reason, file.sites.size()));
-    for (const AttachSite& site : file.sites) refused_.push_back({site.probe_id, reason});
+    for (const AttachSite& site : file.sites) {
+        refused_.push_back({.probe_id = site.probe_id, .reason = reason});
+    }
 }
 
 Status LiveRecorder::attach_tracing(bpf_program* program) {
@@ -398,17 +405,34 @@ Status LiveRecorder::leave_out(const AttachSite& site, const Error& error) {
     const bool may_fail = site.is_optional || (site.may_fail && is_of_one_place(error));
     if (!may_fail) return tl::unexpected(Error(error).within(spec_of(site.probe_id)));
     std::string reason;
-    if (!is_refused_instruction(error)) {
-        reason = error.hint.empty() ? error.what : fmt::format("{}; {}", error.what, error.hint);
-    }
-    refused_.push_back({site.probe_id, std::move(reason)});
+    if (!is_refused_instruction(error)) reason = with_hint(error);
+    refused_.push_back({.probe_id = site.probe_id, .reason = std::move(reason)});
+    return {};
+}
+
+Status LiveRecorder::leave_out(const AttachFile& file,
+                               const SemaphoreRaise& raise,
+                               const Error& error) {
+    Error raising = Error(error).within("raise a semaphore");
+    const auto site = std::ranges::find(file.sites, raise.probe_id, &AttachSite::probe_id);
+    const bool may_fail = site != file.sites.end() &&
+                          (site->is_optional || (site->may_fail && is_of_one_place(error)));
+    if (!may_fail) return tl::unexpected(std::move(raising).within(spec_of(raise.probe_id)));
+    refused_.push_back(
+        {.probe_id = raise.probe_id, .reason = with_hint(raising), .is_raise = true});
     return {};
 }
 
 void LiveRecorder::warn_of_refused(size_t first) {
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const RefusedPlace& place : std::span(refused_).subspan(first)) {
-        by_reason[place.reason].push_back(spec_of(place.probe_id));
+        const std::string& spec = spec_of(place.probe_id);
+        if (!place.is_raise) {
+            by_reason[place.reason].push_back(spec);
+            continue;
+        }
+        warnings_.push_back(fmt::format("{}: {}; it fires only where something else raises that",
+                                        spec, place.reason));
     }
     for (auto& [reason, specs] : by_reason) {
         warnings_.push_back(left_out_line(
@@ -443,19 +467,17 @@ LiveRecorder::PlaceGroups LiveRecorder::group_places(const AttachFile& file, int
 Status LiveRecorder::attach_raises(const AttachFile& file) {
     constexpr uint64_t kNoProbe = UINT32_MAX;
     if (file.raises.empty()) return {};
-    UprobeRequest request;
-    for (const SemaphoreRaise& raise : file.raises) {
-        request.places.push_back({raise.file_offset, raise.semaphore_offset, kNoProbe});
-    }
-    auto attached = attach_request(file, objects_->skeleton().progs.tr_on_hit, std::move(request));
-    if (attached) return {};
-    Error error = std::move(attached).error().within("raise a semaphore");
-    for (const SemaphoreRaise& raise : file.raises) {
-        const auto site = std::ranges::find(file.sites, raise.probe_id, &AttachSite::probe_id);
-        if (site == file.sites.end()) return tl::unexpected(std::move(error));
-        TR_TRY(leave_out(*site, error));
-    }
-    return {};
+    const std::span<const SemaphoreRaise> raises(file.raises);
+    return attach_in_pieces(
+        raises.size(), raises.size(),
+        [&](PlaceRange piece) {
+            UprobeRequest request;
+            for (const SemaphoreRaise& raise : raises.subspan(piece.first, piece.count)) {
+                request.places.push_back({raise.file_offset, raise.semaphore_offset, kNoProbe});
+            }
+            return attach_request(file, objects_->skeleton().progs.tr_on_hit, std::move(request));
+        },
+        [&](size_t index, const Error& error) { return leave_out(file, raises[index], error); });
 }
 
 // Places of one program.

@@ -60,6 +60,7 @@ struct PairPart {
     ProbeIdentity identity;
     std::vector<ProbeSite> sites;
     PairKey scope = PairKey::none;  // else the first argument of each place is the key
+    bool has_second_key = false;    // and the one behind it
 };
 
 // A span that begins and ends at probes.

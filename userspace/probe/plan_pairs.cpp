@@ -117,7 +117,8 @@ void PlanBuilder::emit_pair(PairPlan& pair) {
         emit_part(part, HitRole::pair_until, point.index, slots);
     }
     // The begin shows the key.
-    if (pair.end.scope != PairKey::none) end_slots.erase(end_slots.begin());
+    const long key_slots = pair.end.scope == PairKey::none ? 0 : pair.end.has_second_key ? 2 : 1;
+    end_slots.erase(end_slots.begin(), end_slots.begin() + key_slots);
     rename_doubles(end_slots, point.arguments);
     point.end_arguments = std::move(end_slots);
     plan_.points.push_back(std::move(point));
@@ -151,6 +152,7 @@ void PlanBuilder::emit_part(const PairPart& part,
         const auto id = add_program(part.identity, role, site.arguments, point, slots, is_at_ret);
         ProbeDefinition& definition = plan_.probes.back();
         definition.key = part.scope;
+        definition.has_second_key = part.has_second_key;
         if (role == HitRole::pair_end && part.identity.is_line_of_process) {
             definition.line = line_of_end(part);
             definition.is_line_of_process = true;

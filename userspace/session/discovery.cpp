@@ -270,6 +270,7 @@ void Discovery::take_file(LateFile file, const NewMapping& cause) {
             probe.reason = "could not be attached when the file came; the warnings say why";
         }
     }
+    note_lost_replacements(std::span(packed_).subspan(known));
 }
 
 AttachPlan Discovery::compile_events_for(const LateFile& file) {

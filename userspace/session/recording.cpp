@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <span>
 
 #include <fmt/format.h>
@@ -120,8 +121,11 @@ Status Recording::begin() {
     if (child_ != nullptr) recorder_.add_target(child_->pid());
     Status attached = recorder_.attach([this] { return watch_.take_signal(); });
     if (!attached && watch_.signal() != 0) {
-        attached =
-            fail(ErrorCode::usage, "interrupted while probes were attached; nothing recorded");
+        const char* name = sigabbrev_np(watch_.signal());
+        attached = fail(ErrorCode::interrupted,
+                        fmt::format("interrupted by SIG{} while probes were attached; nothing is "
+                                    "recorded",
+                                    name != nullptr ? name : "?"));
     }
     if (attached) {
         attached = watch_targets(watch_, options_.targets, child_,

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -166,6 +168,13 @@ std::vector<std::string> recognised_lines(const std::vector<PackedFile>& files) 
         }
         lines.push_back(fmt::format("{} recognised in {}: {}", group.title, paths_text(group.paths),
                                     group.body));
+    }
+    // Once a pack, however many files it is in.
+    std::set<std::string> warned;
+    for (const PackedFile& file : files) {
+        if (file.warning.empty() || !warned.insert(file.pack).second) continue;
+        lines.push_back(
+            fmt::format("warning: what {} costs at --level all: {}", file.pack, file.warning));
     }
     return lines;
 }

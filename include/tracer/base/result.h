@@ -18,6 +18,7 @@ enum class ErrorCode {
     bad_input,        // a file or another process's memory is malformed
     io,               // reading or writing failed
     limit,            // a limit of ours or of a format was reached
+    interrupted,      // a signal ended it before there was anything to keep
     internal,         // our own bug
 };
 
@@ -49,7 +50,8 @@ using Status = Result<void>;
                                                std::string hint = {});
 
 // 2 usage, 3 environment (permission, missing feature), 4 target (not found, bad input),
-// 5 output (io, limit), 70 internal.
+// 5 output (io, limit), 70 internal, 130 interrupted: that of SIGINT; who knows the signal says 128
+// and its number.
 [[nodiscard]] int exit_status(ErrorCode code);
 
 [[noreturn]] void check_failed(const char* expression, const char* file, int line);

@@ -70,7 +70,13 @@ public final class PackJvm {
         infoOf(Thread.currentThread()).getBlockedCount();
         List<Thread> threads = new ArrayList<>();
         for (int i = 1; i <= 2; ++i) threads.add(new Thread(PackJvm::work, "worker with a long name " + i));
-        for (Thread thread : threads) thread.start();
+        // Both wait for it at least once, however late the second one starts.
+        synchronized (LOCK) {
+            for (Thread thread : threads) thread.start();
+            for (Thread thread : threads) {
+                while (thread.getState() != Thread.State.BLOCKED) Thread.onSpinWait();
+            }
+        }
         for (Thread thread : threads) thread.join();
     }
 

@@ -57,6 +57,7 @@ TEST(Result, ExitStatusesAreThoseOfTheManual) {
     EXPECT_EQ(exit_status(ErrorCode::bad_input), 4);
     EXPECT_EQ(exit_status(ErrorCode::io), 5);
     EXPECT_EQ(exit_status(ErrorCode::limit), 5);
+    EXPECT_EQ(exit_status(ErrorCode::interrupted), 130);
 }
 
 }  // namespace

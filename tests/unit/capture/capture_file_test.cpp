@@ -112,8 +112,9 @@ std::vector<ProbeDefinition> some_probes() {
         {.probe_id = 20,
          .role = HitRole::pair_end,
          .point = model::PointIndex{2},
-         .slots = {model::ValueType::u64, model::ValueType::s32},
+         .slots = {model::ValueType::u64, model::ValueType::pointer, model::ValueType::s32},
          .key = PairKey::shared,
+         .has_second_key = true,
          .spec = "y"},
         {.probe_id = 21, .role = HitRole::pair_until, .point = model::PointIndex{2}, .spec = "y"},
         {.probe_id = 22,
@@ -522,6 +523,14 @@ TEST(Capture, DefinitionsMustFitTogether) {
         HasSubstr("\"key\""));
     EXPECT_THAT(definitions_error(span + probe("16", "pair_until", R"(0,"slots":["u64"])")),
                 HasSubstr("\"slots\""));
+    const auto two = [&](std::string_view rest) {
+        return definitions_error(
+            span + probe("16", "pair_until", R"(0,"second_key":true)" + std::string(rest)));
+    };
+    EXPECT_EQ(two(R"(,"key":"process","slots":["u64","u64"])"), "no error");
+    EXPECT_THAT(two(R"(,"key":"process","slots":["u64"])"), HasSubstr("\"key\""));
+    EXPECT_THAT(two(R"(,"key":"frame","slots":["u64","u64"])"), HasSubstr("\"second_key\""));
+    EXPECT_THAT(two(R"(,"slots":[])"), HasSubstr("\"second_key\""));
     const auto state = [&](std::string_view rest) {
         return definitions_error(span +
                                  probe("16", "state", R"(0,"slots":["u64"])" + std::string(rest)));

@@ -36,6 +36,22 @@ TEST_F(DecoderKeyed, AKeyIsThatOfOneProcess) {
     EXPECT_EQ(counters().spans_key_reused, 0U);
 }
 
+TEST_F(DecoderKeyed, BothValuesOfAKeyTellSpansApart) {
+    two_keys(10, kD, 5, 1);
+    two_keys(20, kD, 5, 2);
+    two_keys(30, kD, 6, 1);
+    two_keys(40, kD + kEnd, 5, 1);
+    two_keys(50, kD + kUntil, 6, 1);
+    two_keys(60, kD + kEnd, 6, 2);
+    two_keys(70, kD + kEnd, 5, 2);
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("10 async_begin d 7 #1 [5, 1]", "20 async_begin d 7 #2 [5, 2]",
+                            "30 async_begin d 7 #3 [6, 1]", "40 async_end d 7 #1 returned []",
+                            "50 async_end d 7 #3 until []", "70 async_end d 7 #2 returned []"));
+    EXPECT_EQ(counters().spans_key_reused, 0U);
+    EXPECT_EQ(tally("d").orphan_ends, 1U);
+}
+
 TEST_F(DecoderKeyed, ASharedTextKeyMatchesAmongProcesses) {
     const std::string key(100, 'x');
     text(10, kS, key + "1", 7, 7);

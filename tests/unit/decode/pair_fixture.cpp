@@ -48,6 +48,24 @@ RecordingDefinitions PairTest::pair_definitions() {
                                   .point = keyed,
                                   .slots = {},
                                   .spec = "u:app:abort"});
+    const model::PointIndex two{static_cast<uint32_t>(definitions.points.size())};
+    definitions.points.push_back({.index = two,
+                                  .kind = model::PointKind::span,
+                                  .category = "app",
+                                  .name = "d",
+                                  .arguments = {{"key", ValueType::u64}, {"key2", ValueType::u64}},
+                                  .end_arguments = {}});
+    for (const auto& [id, role] : {std::pair{kD, HitRole::pair_begin},
+                                   {kD + kEnd, HitRole::pair_end},
+                                   {kD + kUntil, HitRole::pair_until}}) {
+        definitions.probes.push_back({.probe_id = id,
+                                      .role = role,
+                                      .point = two,
+                                      .slots = {ValueType::u64, ValueType::u64},
+                                      .key = PairKey::process,
+                                      .has_second_key = true,
+                                      .spec = "u:app:d"});
+    }
     return definitions;
 }
 
@@ -62,6 +80,10 @@ void PairTest::keyed(uint64_t time, uint32_t probe, uint64_t key, uint32_t tid, 
 void PairTest::text(
     uint64_t time, uint32_t probe, std::string_view key, uint32_t tid, uint32_t tgid) {
     feed(test::make_string_hit({.time_ns = time, .tgid = tgid, .tid = tid}, probe, key));
+}
+
+void PairTest::two_keys(uint64_t time, uint32_t probe, uint64_t key, uint64_t second) {
+    feed(test::make_hit({.time_ns = time, .tgid = 7, .tid = 7}, probe, {key, second}));
 }
 
 void PairTest::exit(uint64_t time, uint32_t tid, uint32_t tgid, bool is_last) {

@@ -195,6 +195,18 @@ TEST_F(Catalog, NamesTheNearestOfAPackThatIsNotThere) {
     EXPECT_EQ(catalog.find_named("zzzzzzzzzzzz").error().hint, "`tracer packs` lists them");
 }
 
+TEST_F(Catalog, FindsAPackByItsOtherNamesWhereNoneIsCalledSo) {
+    const auto catalog = load({});
+    const auto found = catalog.find_named("pg");
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ((*found)->name, "postgresql");
+    write("pg.toml", matching(kMatchDemo, "pg"));
+    const auto own = load(with_folder());
+    const auto named = own.find_named("pg");
+    ASSERT_TRUE(named) << named.error().what;
+    EXPECT_EQ((*named)->name, "pg");
+}
+
 TEST(FindPackFolder, FollowsTheXdgSpecification) {
     const Variable sudo("SUDO_USER", std::nullopt);
     const Variable home("HOME", "/home/u");

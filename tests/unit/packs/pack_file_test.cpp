@@ -68,6 +68,7 @@ TEST(PackFile, ReadsEveryWord) {
     const auto pack = parse_pack(R"toml(
 [pack]
 name = "demo"
+aliases = ["dm", "demo-server"]
 runtime = "Demo server"
 version = 3
 about = "requests"
@@ -106,6 +107,7 @@ without = "install it"
                                  "t");
     ASSERT_TRUE(pack) << pack.error().what;
     EXPECT_EQ(pack->name, "demo");
+    EXPECT_THAT(pack->aliases, ElementsAre("dm", "demo-server"));
     EXPECT_EQ(pack->runtime, "Demo server");
     EXPECT_EQ(pack->version, 3U);
     EXPECT_EQ(pack->about, "requests");

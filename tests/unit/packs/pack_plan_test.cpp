@@ -187,6 +187,7 @@ TEST_F(PackPlan, LeavesOutWhatAnotherSaysToo) {
     EXPECT_TRUE(found[0].is_armed());
     EXPECT_EQ(found[1].status, PackedStatus::off);
     EXPECT_EQ(found[1].reason, "each says it too");
+    EXPECT_EQ(found[1].replaced_by, "each");
 }
 
 TEST_F(PackPlan, NamesPlacesInKnownCode) {
@@ -284,11 +285,14 @@ TEST_F(PackPlan, HigherLevelsAreOff) {
     EXPECT_EQ(found[2].status, PackedStatus::off);
     EXPECT_EQ(plan_.programs.size(), 2u);
 
+    EXPECT_TRUE(added_.files.front().warning.empty());
+
     options_.request.level = PackLevel::all;
     plan_ = {};
-    found = rows(pack, path);
+    found = rows(pack + "[cost]\nall = \"a lot\"\n", path);
     EXPECT_EQ(found[2].status, PackedStatus::armed);
     EXPECT_EQ(plan_.programs.size(), 3u);
+    EXPECT_EQ(added_.files.front().warning, "a lot");
 }
 
 TEST_F(PackPlan, AProbeIsOfItsVersionsOfTheRuntime) {

@@ -45,9 +45,11 @@ protected:
         }
     }
 
-    const PackedProbe& after(const std::vector<uint32_t>& refused, const std::string& reason = {}) {
+    const PackedProbe& after(const std::vector<uint32_t>& refused,
+                             const std::string& reason = {},
+                             bool is_raise = false) {
         std::vector<RefusedPlace> places;
-        for (const uint32_t id : refused) places.push_back({id, reason});
+        for (const uint32_t id : refused) places.push_back({id, reason, is_raise});
         note_refused_places(files_, plan_, places);
         return files_[0].probes[0];
     }
@@ -91,6 +93,31 @@ TEST_F(PackRefusals, SaysWhatElseWasAtFault) {
 
 TEST_F(PackRefusals, SaysWhatElseWasAtFaultOfOnePlace) {
     EXPECT_EQ(after({16}, "held by another").reason, "1 of its 4 places left out, held by another");
+}
+
+// All its places are there, and who fires it does so only where the semaphore is up.
+TEST_F(PackRefusals, ASemaphoreThatCannotBeRaisedTakesNoPlaceAway) {
+    const PackedProbe& probe = after({16}, "raise a semaphore: refused", true);
+    EXPECT_EQ(probe.status, PackedStatus::silent);
+    EXPECT_EQ(probe.sites, 4u);
+    EXPECT_EQ(probe.reason, "raise a semaphore: refused");
+    EXPECT_EQ(files_[0].probes[1].status, PackedStatus::armed);
+}
+
+TEST_F(PackRefusals, WhatGaveWayToAProbeThatIsRefusedSaysSo) {
+    PackedProbe replaced;
+    replaced.name = "less";
+    replaced.replaced_by = "request";
+    replaced.status = PackedStatus::off;
+    replaced.reason = "request says it too";
+    files_[0].probes.push_back(replaced);
+    after({19});
+    EXPECT_EQ(files_[0].probes[2].status, PackedStatus::off);
+    EXPECT_EQ(files_[0].probes[2].reason, "request says it too");
+    after({16, 16});
+    EXPECT_EQ(files_[0].probes[2].status, PackedStatus::refused);
+    EXPECT_THAT(files_[0].probes[2].reason, HasSubstr("request, which says it too"));
+    EXPECT_THAT(files_[0].probes[2].reason, HasSubstr("-e with its text"));
 }
 
 TEST_F(PackRefusals, AnInstantIsRefusedWithItsOnlyPlace) {

@@ -145,6 +145,14 @@ TEST(EventSpec, RefusesWithTheTokenAndTheCure) {
         {"u:@:f ~~ u:a:g", "this is no pack"},
         {"u:a:f ~~ u:a:g until u:a:h(key=arg0)", "that the begin does not have"},
         {"u:a:f ~~ u:a:g until u:a:h(x=arg0)", "only the key is read"},
+        {"u:a:f(key=arg0, key2=arg1) ~~ u:a:g(key=arg0)", "a second key on the other side only"},
+        {"u:a:f(key=arg0) ~~ u:a:g(key=arg0, key2=arg1)", "a second key on the other side only"},
+        {"u:a:f(key2=arg0) ~~ u:a:g(key2=arg0)", "key2 without the key"},
+        {"u:a:f(frame_key=arg0, key2=arg1) ~~ u:a:g(frame_key=arg0)", "key2 without the key"},
+        {"u:a:f(shared_key=arg0, key2=arg1) ~~ u:a:g(shared_key=arg0)", "key2 without the key"},
+        {"u:a:f(key=arg0, key2=arg1:str) ~~ u:a:g(key=arg0, key2=arg1)", "is an integer"},
+        {"u:a:f(key=arg0, key2=arg1) ~~ u:a:g(key=arg0, key2=arg1) until u:a:h(key=arg0)",
+         "as many values"},
         {"u:a:f ~~ x:a:g", "begins with its kind"},
         {"u:a:f(a ~~ u:a:g", "expected"},
         {"u:\"a:f ~~ u:a:g", "a quote without an end"},
@@ -281,6 +289,35 @@ TEST_F(PairCompiled, PutsTheKeyFirstAndShowsItOnce) {
     EXPECT_THAT(plan.probes[3].slots, ElementsAre(ValueType::u64));
     EXPECT_EQ(plan.probes[4].key, PairKey::none);
     EXPECT_TRUE(plan.probes[4].slots.empty());
+}
+
+TEST_F(PairCompiled, PutsBothValuesOfAKeyFirstAndNamesFollowThem) {
+    for (const std::string begin :
+         {"key2=arg1, url=arg2, key=arg0", "url=arg2, key=arg0, key2=arg1",
+          "key=arg0, key2=arg1, url=arg2"}) {
+        SCOPED_TRACE(begin);
+        const auto plan =
+            compile({"usdt:app:req__begin(" + begin + ") as \"{url} {key2} {key}\" ~~ " +
+                     "usdt:app:req__end(status=arg0, key2=arg0, key=arg1) "
+                     "until usdt:app:abort(key2=arg0, key=arg1)"});
+        const auto& point = plan.points.at(0);
+        EXPECT_THAT(names(point.arguments), ElementsAre("key", "key2", "url"));
+        EXPECT_THAT(names(point.end_arguments), ElementsAre("status"));
+        ASSERT_EQ(plan.probes.size(), 4U);
+        for (const auto& probe : plan.probes) {
+            EXPECT_TRUE(probe.has_second_key);
+            EXPECT_EQ(probe.key_slots(), 2U);
+        }
+        EXPECT_THAT(plan.probes[0].slots,
+                    ElementsAre(ValueType::u64, ValueType::u32, ValueType::u64));
+        EXPECT_THAT(
+            plan.probes[0].name,
+            ElementsAre(NamePiece{"", 2}, NamePiece{" ", NamePiece::kText}, NamePiece{"", 1},
+                        NamePiece{" ", NamePiece::kText}, NamePiece{"", 0}));
+        EXPECT_THAT(plan.probes[2].slots,
+                    ElementsAre(ValueType::u64, ValueType::s32, ValueType::s32));
+        EXPECT_THAT(plan.probes[3].slots, ElementsAre(ValueType::u64, ValueType::u32));
+    }
 }
 
 TEST_F(PairCompiled, ArgumentsOfTheSameNameAreKeptApart) {

@@ -123,12 +123,14 @@ TEST_F(RecordingTest, InterruptEndsItWhole) {
     EXPECT_EQ(result->summary.events, 1u);
 }
 
-TEST_F(RecordingTest, InterruptDuringAttachIsAnErrorAndDetaches) {
+TEST_F(RecordingTest, SignalDuringAttachIsAnErrorAndDetaches) {
     test::FakeRecorder recorder(1);
-    recorder.on_attach = [] { kill(getpid(), SIGINT); };
+    recorder.on_attach = [] { kill(getpid(), SIGTERM); };
     const auto result = run(recorder);
     ASSERT_FALSE(result);
-    EXPECT_NE(result.error().what.find("interrupted"), std::string::npos);
+    EXPECT_EQ(result.error().code, ErrorCode::interrupted);
+    EXPECT_NE(result.error().what.find("interrupted by SIGTERM"), std::string::npos);
+    EXPECT_EQ(watch_.signal(), SIGTERM);
     EXPECT_EQ(recorder.calls(), (std::vector<std::string>{"attach", "detach"}));
 }
 

@@ -101,6 +101,15 @@ TEST(RecognisedLines, AreShort) {
                 ElementsAre(HasSubstr("nothing armed, the summary says why")));
 }
 
+TEST(RecognisedLines, SayOnceWhatTheDearestLevelCosts) {
+    PackedFile one = python("/one/python");
+    PackedFile two = python("/two/python");
+    one.warning = two.warning = "two hits a call";
+    EXPECT_THAT(recognised_lines({one, two}),
+                ElementsAre(HasSubstr("recognised"),
+                            "warning: what python costs at --level all: two hits a call"));
+}
+
 TEST(PackNames, AreFoundByTheIdsOfTheirPrograms) {
     PackedFile file = python("/python");
     file.probes[0].first_probe_id = 20;
