@@ -18,9 +18,11 @@ class TraceOutput : public Output {
 public:
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 std::unique_ptr<TraceWriter> writer,
+                bool is_appendable,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           writer_(std::move(writer)),
+          is_appendable_(is_appendable),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
     RecordHandler& handler() override { return *decoder_; }
@@ -34,10 +36,23 @@ public:
         sink_->flush();
     }
     Status health() const override { return sink_->health(); }
-    uint64_t bytes() const override { return sink_->bytes_committed(); }
+    uint64_t bytes() const override { return bytes_base_ + sink_->bytes_committed(); }
     uint64_t bytes_now() override {
         writer_->flush();
-        return sink_->bytes_committed();
+        return bytes();
+    }
+
+    Status check_switch() const override { return {}; }
+    bool is_appendable() const override { return is_appendable_; }
+    Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) override {
+        const uint64_t held_before = sink->bytes_committed();
+        const Status switched = writer_->switch_sink(*sink, start);
+        if (!switched && switched.error().code == ErrorCode::missing_feature) return switched;
+        // Another error means that the header is still to come, before the next event.
+        sink_->flush();
+        bytes_base_ += sink_->bytes_committed() - held_before;
+        std::swap(sink_, sink);
+        return {};
     }
 
     Status finish(uint64_t now_ns, const KernelCounters&) override {
@@ -45,7 +60,7 @@ public:
         return writer_->close();
     }
     Status close() override { return sink_->close(); }
-    uint64_t bytes_written() const override { return sink_->bytes_written(); }
+    uint64_t bytes_written() const override { return bytes_base_ + sink_->bytes_written(); }
 
     OutputFacts facts() const override {
         return {.events = writer_->counters().events,
@@ -59,7 +74,10 @@ public:
 
 private:
     std::unique_ptr<ByteSink> sink_;
+    // What went to the sinks before, less what was in this one already: wraps where that is more.
+    uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
+    const bool is_appendable_;
     std::unique_ptr<Decoder> decoder_;
 };
 
@@ -86,6 +104,14 @@ public:
         writer_.flush();
         return sink_->bytes_committed();
     }
+
+    Status check_switch() const override {
+        return fail(ErrorCode::missing_feature,
+                    "a raw capture stays in one file: its counters at the end are of all of it",
+                    "record to .fxt, .eventlog or .json to change where it goes");
+    }
+    bool is_appendable() const override { return false; }
+    Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
 
     Status finish(uint64_t, const KernelCounters& counters) override {
         CaptureCounters stored;
@@ -144,7 +170,7 @@ Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
     auto writer = format.make_writer(*sink);
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), std::move(writer),
+    return std::make_unique<TraceOutput>(std::move(sink), std::move(writer), format.is_appendable,
                                          std::move(definitions));
 }
 

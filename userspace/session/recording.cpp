@@ -65,7 +65,7 @@ public:
             discovery.on_program = [this](uint32_t pid) { ring_watch_.expect(pid); };
             discovery_.emplace(recorder, options.mappings, late_, std::move(discovery));
         }
-        watch_.raise_by([this] { return drain_.raised(); });
+        watch_.raise_by([this] { return raised(); });
     }
     ~Recording() { watch_.raise_by({}); }
     Recording(const Recording&) = delete;
@@ -75,10 +75,13 @@ public:
 
 private:
     Status begin();
+    void begin_steering();
     EndCause record();
+    std::optional<EndCause> raised();
     RecordingResult stop(EndCause cause);
     [[nodiscard]] Summary summarize(const KernelCounters& counters, bool is_empty);
     void note_end(Summary& summary, EndCause cause);
+    void close_other_sinks(Summary& summary);
     void report_status();
 
     KernelRecorder& recorder_;
@@ -95,6 +98,7 @@ private:
     std::optional<Discovery> discovery_;
     uint64_t armed_ns_ = 0;
     std::vector<std::string> warnings_;
+    std::unique_ptr<Steering> steering_;  // null: nobody steers
 };
 
 Result<RecordingResult> Recording::run() {
@@ -128,6 +132,8 @@ Status Recording::begin() {
     const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
     if (attached) attached = watch_.start_timers(options_.duration, tick);
     if (attached) {
+        // Who reads that all is attached may steer at once.
+        begin_steering();
         if (options_.on_attached) options_.on_attached(packs_);
         return {};
     }
@@ -139,6 +145,32 @@ Status Recording::begin() {
     }
     drain_.stop();
     return attached;
+}
+
+void Recording::begin_steering() {
+    if (!options_.on_live) return;
+    auto steering = Steering::make({.drain = drain_,
+                                    .output = output_,
+                                    .late = late_,
+                                    .watch = watch_,
+                                    .names = options_.names,
+                                    .armed_ns = armed_ns_,
+                                    .real_time = options_.drain.real_time});
+    if (!steering) {
+        warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
+        return;
+    }
+    steering_ = std::move(*steering);
+    options_.on_live(steering_.get());
+}
+
+// A sink that fails ends the recording, unless there is another to go back to.
+std::optional<EndCause> Recording::raised() {
+    const std::optional<EndCause> cause = drain_.raised();
+    if (cause == EndCause::output_failed && steering_ && steering_->fall_back()) {
+        return drain_.raised();
+    }
+    return cause;
 }
 
 EndCause Recording::record() {
@@ -180,6 +212,7 @@ RecordingResult Recording::stop(EndCause cause) {
         count_own(counters, TR_PROBE_titled, discovery_->titles());
     }
     count_own(counters, TR_PROBE_ring, rings_.records());
+    if (steering_) count_own(counters, TR_PROBE_mark, steering_->marks());
     write_clocks(output_);
 
     RecordingResult result;
@@ -198,11 +231,20 @@ RecordingResult Recording::stop(EndCause cause) {
     const Status closed = output_.close();
     result.summary.bytes = output_.bytes();
     // What closing reports is the sink's first error, and the cause of any that came before it.
-    if (!closed) {
-        result.output = closed;
-        count_unwritten(result.summary, output_.bytes_written());
-    }
+    if (!closed) result.output = closed;
+    close_other_sinks(result.summary);
+    const uint64_t missing = steering_ ? steering_->bytes_missing() : 0;
+    if (!closed || missing > 0) count_unwritten(result.summary, output_.bytes_written() - missing);
     return result;
+}
+
+void Recording::close_other_sinks(Summary& summary) {
+    if (!steering_) return;
+    steering_->finish();
+    summary.sinks = steering_->sinks();
+    summary.warnings.insert(summary.warnings.end(), steering_->warnings().begin(),
+                            steering_->warnings().end());
+    if (options_.on_live) options_.on_live(nullptr);
 }
 
 Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {

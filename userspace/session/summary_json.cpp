@@ -114,6 +114,16 @@ Json shared_rings_json(const Summary& summary) {
     return rows;
 }
 
+Json sinks_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const Summary::Sink& sink : summary.sinks) {
+        Json row = {{"path", sink.path}, {"bytes", sink.bytes}};
+        if (!sink.error.empty()) row["error"] = sink.error;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
@@ -122,6 +132,7 @@ std::string summary_json(const Summary& summary) {
     const LateCounts& late = summary.armed_late;
     const Json json = {
         {"output", {{"path", summary.path}, {"format", summary.format}, {"bytes", summary.bytes}}},
+        {"sinks", sinks_json(summary)},
         {"seconds", summary.seconds},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},
