@@ -20,14 +20,19 @@ Result<std::unique_ptr<SideThread>> SideThread::make() {
 }
 
 void SideThread::post(std::function<std::function<void()>()> work) {
-    ++pending_;
     {
         const std::scoped_lock lock(mutex_);
         TR_CHECK(!is_ending_);
+        ++unfinished_;
         work_.push_back(std::move(work));
     }
-    changed_.notify_one();
+    changed_.notify_all();
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+}
+
+void SideThread::wait_until_below(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return unfinished_ < count; });
 }
 
 void SideThread::run() {
@@ -45,7 +50,9 @@ void SideThread::run() {
         {
             const std::scoped_lock lock(mutex_);
             done_.push_back(std::move(done));
+            --unfinished_;
         }
+        changed_.notify_all();
         const uint64_t one = 1;
         // At its maximum an eventfd takes no more, and is readable anyway.
         [[maybe_unused]] const ssize_t put = write(done_event_.get(), &one, sizeof(one));
@@ -60,7 +67,6 @@ void SideThread::run_done() {
         const std::scoped_lock lock(mutex_);
         done = std::exchange(done_, {});
     }
-    pending_ -= done.size();
     for (const std::function<void()>& one : done) {
         if (one) one();
     }
@@ -72,7 +78,7 @@ void SideThread::finish() {
             const std::scoped_lock lock(mutex_);
             is_ending_ = true;
         }
-        changed_.notify_one();
+        changed_.notify_all();
         thread_.join();
     }
     run_done();

@@ -25,8 +25,8 @@ public:
 
     // `work` runs on the thread; what it returns, if not empty, on the owner's by run_done().
     void post(std::function<std::function<void()>()> work);
-    // Posted and not yet through run_done().
-    [[nodiscard]] size_t pending() const { return pending_; }
+    // Any thread but this one: waits until less than so many pieces are posted and not done.
+    void wait_until_below(size_t count);
 
     // Readable while run_done() has something to do.
     [[nodiscard]] int fd() const { return done_event_.get(); }
@@ -41,8 +41,8 @@ private:
 
     UniqueFd done_event_;
     std::thread thread_;  // from the first post on
-    size_t pending_ = 0;  // of the owner
     std::mutex mutex_;    // of what follows
+    size_t unfinished_ = 0;
     std::condition_variable changed_;
     std::deque<std::function<std::function<void()>()>> work_;
     std::deque<std::function<void()>> done_;

@@ -159,11 +159,6 @@ Status Steering::check_change(const SinkChange& change) const {
         return fail(ErrorCode::limit, fmt::format("{} sinks are kept already", kKeptMax),
                     "let go of some: sink restore");
     }
-    if (closer_->pending() >= kClosingMax) {
-        return fail(ErrorCode::limit,
-                    fmt::format("{} sinks from before are still being closed", kClosingMax),
-                    "try again later");
-    }
     return {};
 }
 
@@ -187,6 +182,8 @@ void Steering::change_sink(const SinkChange& change, SinkChangeDone done) {
     }
     is_changing_ = true;
     opener_->post([this, change, done = std::move(done)]() -> std::function<void()> {
+        // Who changes faster than disks and readers take the end of what was before waits here.
+        closer_->wait_until_below(kClosingMax);
         auto opened = std::make_shared<Result<std::unique_ptr<ByteSink>>>(
             open_sink(change.target, parts_.real_time));
         return [this, change, done, opened] { take_opened(change, std::move(*opened), done); };

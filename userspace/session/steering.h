@@ -71,7 +71,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
     static constexpr size_t kKeptMax = 8;
-    static constexpr size_t kClosingMax = 16;  // each may hold buffers of 64 MiB
+    // Being closed at once; each may hold buffers of 64 MiB. A change then waits for one of them.
+    static constexpr size_t kClosingMax = 16;
 
 private:
     // Each sink there was, in the order of its first use; the first is the recording's own.
