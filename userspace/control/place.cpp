@@ -93,8 +93,10 @@ std::optional<uint32_t> pid_of(const char* name) {
 Result<std::string> control_folder(uid_t user, const char* runtime_folder) {
     if (user == 0) return std::string("/run/tracer");
     if (runtime_folder == nullptr || *runtime_folder != '/') {
-        return fail(ErrorCode::not_found, "XDG_RUNTIME_DIR names no folder for a control socket",
-                    "log in through systemd, or set it to a folder of this user alone");
+        return fail(
+            ErrorCode::not_found, "XDG_RUNTIME_DIR names no folder for a control socket",
+            "log in through systemd, or set it to a folder of this user alone; sudo reaches "
+            "root's recordings");
     }
     return fmt::format("{}/tracer", runtime_folder);
 }
