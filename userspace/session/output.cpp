@@ -46,7 +46,7 @@ public:
     bool is_appendable() const override { return is_appendable_; }
     Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) override {
         const uint64_t held_before = sink->bytes_committed();
-        const Status switched = writer_->switch_sink(*sink, start);
+        Status switched = writer_->switch_sink(*sink, start);
         if (!switched && switched.error().code == ErrorCode::missing_feature) return switched;
         // Another error means that the header is still to come, before the next event.
         sink_->flush();
