@@ -207,6 +207,9 @@ int write_all(const std::filesystem::path& root) {
         write_seeds(root / "elf_notes_fuzz", make_programs()) &&
         write_seeds(root / "pack_file_fuzz", make_packs()) &&
         write_seeds(root / "ring_cursor_fuzz", make_ring_seeds()) &&
+        write_seeds(root / "control_fuzz",
+                    {bytes_of("\xffstatus\nflush\nmark \"a \\x41\" b\nstop\n"),
+                     bytes_of("\x01sink /tmp/a keep-old no-header\nsink restore\nnonsense\n")}) &&
         write_seeds(
             root / "probe_spec_fuzz",
             {bytes_of("usdt:/usr/bin/app:provider:name"),

@@ -144,6 +144,35 @@ TEST(History, WritesWhatIsHeldAtASignalAndAtTheEnd) {
     }
 }
 
+TEST(History, IsAskedForWhileItRuns) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto started = LongRecording::start(
+        {"--requests", "100"}, "requests",
+        {"-e", request_probe(), "--no-packs", "--keep", "1m", "--when", "exit == 77"});
+    ASSERT_TRUE(started) << started.error().what;
+    ASSERT_TRUE(run_target(started->target, kLimit, 1));
+    const std::string pid = std::to_string(started->run.process().pid());
+    const auto status = run_tracer({"ctl", pid, "status", "--json"});
+    ASSERT_TRUE(status) << status.error().what;
+    const auto held = nlohmann::json::parse(status->output).at("history");
+    EXPECT_GE(held.at("events"), 200u);
+    const auto asked = run_tracer({"ctl", pid, "snapshot", "it", "was", "slow"});
+    ASSERT_TRUE(asked) << asked.error().what;
+    EXPECT_EQ(asked->status, ExitStatus{}) << asked->errors;
+    const auto refused = run_tracer({"ctl", pid, "sink", started->folder.file("x.fxt")});
+    ASSERT_TRUE(refused) << refused.error().what;
+    EXPECT_NE(refused->status, ExitStatus{});
+    const auto result = started->run.stop();
+    ASSERT_TRUE(result) << result.error().what;
+    const auto& snapshots = result->summary.at("snapshots");
+    ASSERT_EQ(snapshots.size(), 1u);
+    EXPECT_EQ(snapshots[0].at("reason"), "it was slow");
+    const FxtFile file = open_whole(snapshots[0].at("path"));
+    EXPECT_EQ(numbers_in(file, "handle_request", FxtEventType::duration_begin, "number").size(),
+              100u);
+}
+
 TEST(History, ACrashIsWrittenWithWhatLedToIt) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());

@@ -2,8 +2,8 @@
 //
 // The command line, and the only user of CLI11. Everything after "--" is the program to start and
 // is split off first, so that its options are never taken for ours. A first word `list`, `explain`,
-// `packs`, `pack`, `doctor`, `convert`, `rings` or `gc-stats` chooses that command; anything else
-// records. Called by main.cpp.
+// `packs`, `pack`, `doctor`, `convert`, `rings`, `gc-stats` or `ctl` chooses that command; anything
+// else records. Called by main.cpp.
 #include "cli/command_line.h"
 
 #include "cli/help.h"
@@ -30,6 +30,7 @@ struct RecordTexts {
     bool no_rt = false;
     bool no_sched = false;
     bool no_rings = false;
+    bool no_ctl = false;
 };
 
 void add_verbosity(CLI::App& app, Verbosity& verbosity) {
@@ -109,6 +110,12 @@ void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts
         ->group("Output");
 }
 
+void add_steering_options(CLI::App& app, RecordTexts& texts) {
+    app.add_flag("--no-ctl", texts.no_ctl,
+                 "no socket for `tracer ctl` (default: one that this user and root may use)")
+        ->group("Output");
+}
+
 void add_cost_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
     app.add_option("--buffer", texts.buffer,
                    "memory for all kernel rings together, or for each with /cpu: 64M, 8M/cpu; "
@@ -180,6 +187,7 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
     command.real_time = !texts.no_rt;
     command.sched = !texts.no_sched;
     command.rings = !texts.no_rings;
+    command.ctl = !texts.no_ctl;
     command.tree = command.tree || !command.command.empty();
     return {};
 }
@@ -216,6 +224,7 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
     add_what_options(app, command, texts);
     add_where_options(app, command, texts);
     add_live_options(app, texts.live);
+    add_steering_options(app, texts);
     add_cost_options(app, command, texts);
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
@@ -339,7 +348,7 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
     std::vector<std::string> program(has_split ? split + 1 : split, arguments.end());
     const std::string first = words.empty() ? std::string() : words.front();
     if (first == "list" || first == "doctor" || first == "convert" || first == "packs" ||
-        first == "pack" || first == "gc-stats" || first == "rings") {
+        first == "pack" || first == "gc-stats" || first == "rings" || first == "ctl") {
         words.erase(words.begin());
         if (has_split) {
             return fail(ErrorCode::usage, fmt::format("{} starts no command", first),
@@ -347,6 +356,7 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
         }
         if (first == "list") return parse_list(std::move(words));
         if (first == "rings") return parse_rings(std::move(words));
+        if (first == "ctl") return parse_ctl(std::move(words));
         if (first == "gc-stats") return parse_gc_stats(std::move(words));
         if (first == "doctor") return parse_doctor(std::move(words));
         if (first == "packs") return parse_packs(std::move(words));

@@ -67,6 +67,7 @@ struct RecordCommand {
     bool force_perf_links = false;
     bool fast_sites = false;  // probes on 5-byte nops
     bool debuginfod = false;
+    bool ctl = true;  // `tracer ctl` may steer it
     Verbosity verbosity;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
@@ -123,6 +124,13 @@ struct ConvertCommand {
     Verbosity verbosity;
 };
 
+// `tracer ctl`: asks a recording that runs.
+struct CtlCommand {
+    std::optional<uint32_t> pid;     // none: the only one
+    std::vector<std::string> words;  // a verb of control/verbs.h and what follows it; or "list"
+    bool json = false;
+};
+
 // `tracer rings`
 struct RingsCommand {
     bool events = false;  // the user events that are registered too
@@ -150,6 +158,7 @@ using Command = std::variant<RecordCommand,
                              ConvertCommand,
                              GcStatsCommand,
                              RingsCommand,
+                             CtlCommand,
                              PrintCommand>;
 
 // `arguments` without the program's name. Wrong input is a usage error that names the option.

@@ -17,6 +17,7 @@ namespace tracer {
 [[nodiscard]] Result<int> run_doctor(const DoctorCommand& command);
 [[nodiscard]] Result<int> run_convert(const ConvertCommand& command);
 [[nodiscard]] Result<int> run_rings(const RingsCommand& command);
+[[nodiscard]] Result<int> run_ctl(const CtlCommand& command);
 [[nodiscard]] Result<int> run_gc_stats(const GcStatsCommand& command);
 
 }  // namespace tracer

@@ -33,6 +33,7 @@ Other commands (each has its own --help):
   tracer convert    a raw capture (.traw), or rings of OCaml 5 (.events), to a trace
   tracer rings      which programs write events to rings that they share
   tracer gc-stats   what garbage collection cost an OCaml 5 program
+  tracer ctl        asks and steers a recording that runs
 
 Probes:
   usdt:[PATH:]provider:name     a static probe of a program or library
@@ -172,6 +173,28 @@ inline constexpr std::string_view kGcStatsHelp =
 working and waiting are the time in the collector, at barriers for other domains or not; pauses are
 whole runs of it. Time in which events were overwritten is left out, and the first line says so.
 )";
+
+inline constexpr std::string_view kCtlHelp =
+    R"(Asks and steers a recording that runs
+
+  sudo tracer ctl list                         the recordings that run
+  sudo tracer ctl status                       of the only one; else: ctl PID status
+  sudo tracer ctl mark 'deployed 1.4'          a text on its timeline, now
+  sudo tracer ctl snapshot                     of --keep: a file of what is held
+  sudo tracer ctl sink part2.fxt               goes on there; the file before is complete
+  sudo tracer ctl sink tcp:host:9000 keep-old  to a socket for a while,
+  sudo tracer ctl sink restore                 and back
+  sudo tracer ctl 1234 stop                    ends it; returns once its file is whole
+  sudo tracer ctl status --json
+
+Commands:
+)";
+inline constexpr std::string_view kCtlFooter =
+    R"(
+sink: with a header (default) each piece reads alone; with no-header the pieces laid end to end are
+one trace. close-old (default) closes the sink before, keep-old keeps it for sink restore. FILE is
+replaced if it exists. A recording answers the user that runs it and root; root's are seen by root.
+Exit status: 0, 2 wrong usage, 4 no such recording, 5 no answer, or the sink cannot be used.)";
 
 inline constexpr std::string_view kConvertHelp =
     R"(Makes a trace of a raw capture, or of the rings of an OCaml 5 program; needs no root

@@ -42,6 +42,9 @@ struct RunCommand {
     tracer::Result<int> operator()(const tracer::RingsCommand& command) const {
         return tracer::run_rings(command);
     }
+    tracer::Result<int> operator()(const tracer::CtlCommand& command) const {
+        return tracer::run_ctl(command);
+    }
     tracer::Result<int> operator()(const tracer::GcStatsCommand& command) const {
         return tracer::run_gc_stats(command);
     }

@@ -20,7 +20,7 @@ tl::unexpected<Error> unexpected_word(const CLI::App& app) {
     if (!word.starts_with('-') && app.get_name() == kProgramName) {
         hint = fmt::format(
             "a program to start stands behind --: tracer -- {}; commands are list, explain, packs, "
-            "pack, doctor, convert",
+            "pack, doctor, convert, ctl",
             word);
     }
     return fail(ErrorCode::usage, fmt::format("unexpected \"{}\"", word), hint);

@@ -67,6 +67,7 @@ void add_live_options(CLI::App& app, LiveTexts& texts);
 [[nodiscard]] Result<Command> parse_packs(std::vector<std::string> words);
 [[nodiscard]] Result<Command> parse_pack_author(std::vector<std::string> words);
 [[nodiscard]] Result<Command> parse_rings(std::vector<std::string> words);
+[[nodiscard]] Result<Command> parse_ctl(std::vector<std::string> words);
 [[nodiscard]] Result<Command> parse_gc_stats(std::vector<std::string> words);
 
 }  // namespace tracer

@@ -9,6 +9,8 @@
 #include "cli/print.h"
 #include "cli/privilege.h"
 #include "cli/probe_plan.h"
+#include "control/place.h"
+#include "control/server.h"
 #include "session/buffer_size.h"
 #include "session/human.h"
 #include "session/output_file.h"
@@ -19,7 +21,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <unistd.h>
@@ -45,6 +49,14 @@ std::string own_command_line() {
     }
     while (!text.empty() && text.back() == ' ') text.pop_back();
     return text;
+}
+
+// For who asks from another folder.
+std::string absolute_output(const std::string& path) {
+    if (path == "-") return path;
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(path, error);
+    return error ? path : absolute.string();
 }
 
 template <typename Files>
@@ -84,6 +96,9 @@ private:
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
     void say_what_is_recorded(const std::vector<PackedFile>& packs) const;
+    // What it is called beside its output, in answers to `tracer ctl`.
+    [[nodiscard]] std::string target_text() const;
+    void on_live(LiveRecording* live);
 
     const RecordCommand& command_;
     const uint32_t own_pid_;
@@ -104,7 +119,8 @@ private:
     uint64_t ring_bytes_ = 0;
     std::unique_ptr<KernelRecorder> recorder_;
     std::unique_ptr<Output> output_;
-    FlightOutput* flight_ = nullptr;  // output_, if it is one
+    FlightOutput* flight_ = nullptr;          // output_, if it is one
+    std::unique_ptr<ControlServer> control_;  // while the recording runs
 };
 
 Status Preparation::prepare() {
@@ -159,14 +175,15 @@ Status Preparation::plan() {
         named_ = stamps_of(planned_.plan.files);
     }
     plan_packs_too();
-    if (command_.flight) {
-        const auto index = static_cast<uint32_t>(planned_.plan.points.size());
-        planned_.plan.points.push_back(snapshot_point(model::PointIndex{index}));
+    const auto next = [this] {
+        return model::PointIndex{static_cast<uint32_t>(planned_.plan.points.size())};
+    };
+    if (command_.flight) planned_.plan.points.push_back(snapshot_point(next()));
+    if (command_.ctl) {
+        own_definitions_.push_back(mark_definition(next()));
+        planned_.plan.points.push_back(mark_point(next()));
     }
     if (mappings_) {
-        const auto next = [this] {
-            return model::PointIndex{static_cast<uint32_t>(planned_.plan.points.size())};
-        };
         own_definitions_.push_back(armed_definition(next()));
         planned_.plan.points.push_back(armed_point(next()));
         if (planner_ && planner_->has_titles()) {
@@ -360,12 +377,40 @@ void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) con
     if (command_.rotation.is_on())
         where = fmt::format("to files named after {}", printable(target_.path));
     if (command_.flight) {
-        where = fmt::format("to memory, `kill -USR1 {}` writes a file named after {}", own_pid_,
-                            printable(target_.path));
+        where = command_.ctl ? "to memory, `tracer ctl snapshot` writes"
+                             : fmt::format("to memory, `kill -USR1 {}` writes", own_pid_);
+        where += fmt::format(" a file named after {}", printable(target_.path));
     }
     put_text(stderr,
              fmt::format("tracer: recording {}, {} probe site{}, rings of {} each; ^C ends it\n",
                          where, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
+}
+
+std::string Preparation::target_text() const {
+    if (child_) return fmt::format("{} (pid {})", child_->path(), child_->pid());
+    if (command_.all) return "every process";
+    if (!selection_.is_empty()) return "a selection of processes";
+    return targets_.name.empty()
+               ? fmt::format("{} processes", targets_.processes().size())
+               : fmt::format("{} (pid {})", targets_.name, targets_.processes().front());
+}
+
+// A recording without a socket is as good as any, so what hinders one is a warning.
+void Preparation::on_live(LiveRecording* live) {
+    control_.reset();
+    if (live == nullptr) return;
+    const auto serve = [&]() -> Status {
+        TR_ASSIGN(const std::string folder,
+                  control_folder(geteuid(), std::getenv("XDG_RUNTIME_DIR")));
+        TR_ASSIGN(ControlSocket socket, ControlSocket::make(folder, own_pid_));
+        TR_ASSIGN(control_, ControlServer::make(*live, geteuid()));
+        return control_->listen(std::move(socket));
+    };
+    if (const Status served = serve(); !served) {
+        put_text(stderr, fmt::format("tracer: warning: `tracer ctl` cannot reach this recording: "
+                                     "{} (--no-ctl: not asked for)\n",
+                                     served.error().what));
+    }
 }
 
 Result<int> Preparation::run() {
@@ -399,6 +444,10 @@ Result<int> Preparation::run() {
     // Of a flight recorder it limits the files.
     options.drain.output_bytes_max = flight_ != nullptr ? 0 : command_.bytes_max;
     options.flight = flight_;
+    options.names = {.output = absolute_output(target_.path),
+                     .format = std::string(target_.format_name()),
+                     .target = target_text()};
+    if (command_.ctl) options.on_live = [this](LiveRecording* live) { on_live(live); };
     if (!command_.verbosity.quiet) {
         if (line.is_on()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };

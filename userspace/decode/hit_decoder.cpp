@@ -98,7 +98,9 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
         ++counters_.malformed;
         return;
     }
-    if (header.tgid == definitions_.own_pid && header.tgid != 0) return;
+    // The recorder is no part of the recording, but for what it says itself (a mark).
+    const bool is_own = header.tgid == definitions_.own_pid && header.tgid != 0;
+    if (is_own && header.probe_id != TR_PROBE_mark) return;
     if (!read_values(probe, header, bytes)) {
         ++counters_.malformed;
         return;

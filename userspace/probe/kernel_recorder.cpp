@@ -83,6 +83,10 @@ public:
         return options_.record_all || objects_->is_wanted_process(pid);
     }
     Status detach() override;
+    [[nodiscard]] double fill(size_t ring) const override {
+        const BpfRing& one = objects_->rings()[ring];
+        return static_cast<double>(one.fill()) / static_cast<double>(one.bytes());
+    }
     bool wait(std::chrono::milliseconds timeout) override;
     void wake() override;
     [[nodiscard]] KernelCounters counters() const override;

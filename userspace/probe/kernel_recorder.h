@@ -79,7 +79,7 @@ struct KernelCounters {
     uint64_t missed_by_kernel = 0;
 };
 
-// Rings: one per CPU, then the task ring. peek, release, lost and wait belong to the draining
+// Rings: one per CPU, then the task ring. peek, release, lost, fill and wait belong to the draining
 // thread; attach, add_target, detach and counters to the thread that opened it; attach_late,
 // read_news and want_cgroup, between attach and detach, to one other; wake and is_recorded to any.
 class KernelRecorder : public RecordSource {
@@ -110,6 +110,9 @@ public:
     [[nodiscard]] virtual bool is_recorded(uint32_t pid) const = 0;
 
     [[nodiscard]] virtual Status detach() = 0;
+
+    // How much of the ring is in use, 0..1: what waits to be drained, and what is peeked.
+    [[nodiscard]] virtual double fill(size_t ring) const = 0;
 
     // Sleeps until a ring asks to be drained, wake() is called, or the timeout; true: not the
     // timeout.

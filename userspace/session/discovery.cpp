@@ -11,6 +11,7 @@
 
 #include "packs/pack_refusals.h"
 #include "session/clock.h"
+#include "session/own_record.h"
 #include "session/real_time.h"
 #include "session/targets.h"
 
@@ -30,7 +31,6 @@
 namespace tracer {
 namespace {
 
-constexpr size_t kTextBytesMax = 1024;  // of a path or a name in records of ours
 constexpr size_t kWarningsMax = 50;
 constexpr size_t kPackedFilesMax = 1000;
 
@@ -40,37 +40,6 @@ bool names_its_files(const EventSpec& event) {
         return spec.path.find('/') != std::string::npos;
     };
     return event.all(is_named);
-}
-
-// A hit of a built-in probe whose first slot is a text, with the numbers behind it.
-std::vector<std::byte> own_hit(uint32_t probe_id,
-                               const NewMapping& cause,
-                               uint64_t now_ns,
-                               const std::string& text,
-                               std::span<const uint64_t> numbers) {
-    const size_t fixed = sizeof(tr_record_header) + (1 + numbers.size()) * sizeof(uint64_t);
-    const size_t text_bytes = std::min(text.size(), kTextBytesMax);
-    std::vector<std::byte> bytes((fixed + text_bytes + 7) / 8 * 8);
-    tr_record_header header{};
-    header.size = static_cast<uint16_t>(bytes.size());
-    header.kind = TR_KIND_hit;
-    header.probe_id = probe_id;
-    header.time_ns = now_ns;
-    header.tgid = cause.pid;
-    header.tid = cause.tid;
-    const tr_string_slot slot{static_cast<uint16_t>(fixed), static_cast<uint16_t>(text_bytes),
-                              text_bytes < text.size() ? TR_STRING_CUT : 0};
-    std::byte* out = bytes.data();
-    const auto put = [&out](const void* from, size_t count) {
-        if (count == 0) return;  // of nothing there is no address either
-        std::memcpy(out, from, count);
-        out += count;
-    };
-    put(&header, sizeof(header));
-    put(&slot, sizeof(slot));
-    put(numbers.data(), numbers.size_bytes());
-    put(text.data(), text_bytes);
-    return bytes;
 }
 
 }  // namespace
@@ -334,7 +303,12 @@ void Discovery::tell(const LateFile& file,
     counts_.delay_max_ns = std::max(counts_.delay_max_ns, delay_ns);
     ++records_;
     const std::array numbers{sites, delay_ns / 1000};
-    queue_.add({now_ns, own_hit(TR_PROBE_armed, cause, now_ns, file.file.shown_path, numbers)});
+    queue_.add({now_ns, make_own_hit({.probe_id = TR_PROBE_armed,
+                                      .pid = cause.pid,
+                                      .tid = cause.tid,
+                                      .time_ns = now_ns,
+                                      .text = file.file.shown_path,
+                                      .numbers = numbers})});
 }
 
 void Discovery::tell_titles(const LateFile& file, const NewMapping& cause) {
@@ -344,7 +318,11 @@ void Discovery::tell_titles(const LateFile& file, const NewMapping& cause) {
     for (const ProcessTitle& title : options_.packs->titles(subject)) {
         ++titles_;
         const uint64_t now_ns = boottime_ns();
-        queue_.add({now_ns, own_hit(TR_PROBE_titled, cause, now_ns, title.name, {})});
+        queue_.add({now_ns, make_own_hit({.probe_id = TR_PROBE_titled,
+                                          .pid = cause.pid,
+                                          .tid = cause.tid,
+                                          .time_ns = now_ns,
+                                          .text = title.name})});
     }
 }
 

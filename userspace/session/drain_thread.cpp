@@ -86,6 +86,7 @@ void DrainThread::run() {
     while (!stop_.load(std::memory_order_acquire)) {
         recorder_.wait(is_behind ? std::chrono::milliseconds(0) : rings_.wait(options_.wait));
         Call* const call = call_.exchange(nullptr, std::memory_order_acq_rel);
+        note_fill();
         const uint64_t now_ns = boottime_ns();
         const uint64_t watermark_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
         // After the clock, however long it is held up: all that programs wrote up to the watermark
@@ -210,6 +211,21 @@ void DrainThread::watch_output() {
     }
     if (!output_.health()) raise(EndCause::output_failed);
     if (limit_.is_reached()) raise(EndCause::max_size);
+}
+
+void DrainThread::forget_failure() {
+    int failed = static_cast<int>(EndCause::output_failed);
+    raised_.compare_exchange_strong(failed, -1, std::memory_order_acq_rel);
+}
+
+void DrainThread::note_fill() {
+    double fill = 0;
+    for (size_t ring = 0; ring < recorder_.ring_count(); ++ring) {
+        fill = std::max(fill, recorder_.fill(ring));
+    }
+    if (fill > progress_.fill_max.load(std::memory_order_relaxed)) {
+        progress_.fill_max.store(fill, std::memory_order_relaxed);
+    }
 }
 
 void DrainThread::publish() {

@@ -36,11 +36,14 @@ struct DrainOptions {
     std::chrono::nanoseconds clock_every = std::chrono::seconds(10);
 };
 
-// Numbers that the drain thread publishes for the status line; written by it alone.
+// Numbers that the drain thread publishes for the status line and for who asks; written by it alone
+// but for fill_max.
 struct DrainProgress {
     std::atomic<uint64_t> records = 0;
     std::atomic<uint64_t> lost = 0;
     std::atomic<uint64_t> pauses = 0;  // of the bounded share
+    // Of the fullest ring before a turn, 0..1: the most since a reader set it to 0.
+    std::atomic<double> fill_max = 0;
 };
 
 // Moves records from the rings to the output until stopped. Between start() and the return of
@@ -75,8 +78,12 @@ public:
     [[nodiscard]] bool drain_to_empty(const std::function<bool()>& give_up);
 
     [[nodiscard]] const DrainProgress& progress() const { return progress_; }
+    // progress().fill_max, which begins anew.
+    [[nodiscard]] double take_fill_max() { return progress_.fill_max.exchange(0); }
     // Why the recording should end, if the thread found a reason. Any thread.
     [[nodiscard]] std::optional<EndCause> raised() const;
+    // Of a call's work, which has mended what made the output fail: that is no reason any more.
+    void forget_failure();
     // Why the thread runs at an ordinary priority though asked otherwise; after stop().
     [[nodiscard]] const std::string& priority_warning() const { return priority_warning_; }
     // What stands before the output, for what is left to hand over after drain_to_empty().
@@ -103,6 +110,7 @@ private:
     void write_due();
     void watch_output();
     void publish();
+    void note_fill();
     // True: it paused.
     bool pause_if_over_share();
     void raise(EndCause cause);

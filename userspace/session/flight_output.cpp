@@ -116,6 +116,15 @@ public:
     uint64_t bytes() const override { return files_.bytes(); }
     uint64_t bytes_now() override { return files_.bytes(); }
 
+    Status check_switch() const override {
+        return fail(ErrorCode::missing_feature, "what is kept in memory goes to snapshots alone",
+                    "ctl snapshot writes one");
+    }
+    bool is_appendable() const override { return false; }
+    Status switch_sink(std::unique_ptr<ByteSink>& /*sink*/, SinkStart /*start*/) override {
+        return check_switch();
+    }
+
     void request(std::string reason) override {
         writer_.pull(now_ns(), reason, true);
         write_if_due(now_ns());

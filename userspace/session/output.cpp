@@ -21,10 +21,12 @@ public:
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 RotatingSink* rotating,
                 std::unique_ptr<TraceWriter> writer,
+                bool is_appendable,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           rotating_(rotating),
           writer_(std::move(writer)),
+          is_appendable_(is_appendable),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
     RecordHandler& handler() override {
@@ -43,10 +45,28 @@ public:
         sink_->flush();
     }
     Status health() const override { return sink_->health(); }
-    uint64_t bytes() const override { return sink_->bytes_committed(); }
+    uint64_t bytes() const override { return bytes_base_ + sink_->bytes_committed(); }
     uint64_t bytes_now() override {
         writer_->flush();
-        return sink_->bytes_committed();
+        return bytes();
+    }
+
+    Status check_switch() const override {
+        if (rotating_ == nullptr) return {};
+        return fail(ErrorCode::missing_feature, "files that rotate stay where they are",
+                    "record without --rotate to change where it goes");
+    }
+    bool is_appendable() const override { return is_appendable_; }
+    Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) override {
+        TR_TRY(check_switch());
+        const uint64_t held_before = sink->bytes_committed();
+        Status switched = writer_->switch_sink(*sink, start);
+        if (!switched && switched.error().code == ErrorCode::missing_feature) return switched;
+        // Another error means that the header is still to come, before the next event.
+        sink_->flush();
+        bytes_base_ += sink_->bytes_committed() - held_before;
+        std::swap(sink_, sink);
+        return {};
     }
 
     Status finish(uint64_t now_ns, const KernelCounters&) override {
@@ -54,7 +74,7 @@ public:
         return writer_->close();
     }
     Status close() override { return sink_->close(); }
-    uint64_t bytes_written() const override { return sink_->bytes_written(); }
+    uint64_t bytes_written() const override { return bytes_base_ + sink_->bytes_written(); }
 
     OutputFacts facts() const override {
         OutputFacts facts{.events = writer_->counters().events,
@@ -87,7 +107,10 @@ private:
 
     std::unique_ptr<ByteSink> sink_;
     RotatingSink* rotating_;  // sink_, or null
+    // What went to the sinks before, less what was in this one already: wraps where that is more.
+    uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
+    const bool is_appendable_;
     std::unique_ptr<Decoder> decoder_;
 };
 
@@ -114,6 +137,14 @@ public:
         writer_.flush();
         return sink_->bytes_committed();
     }
+
+    Status check_switch() const override {
+        return fail(ErrorCode::missing_feature,
+                    "a raw capture stays in one file: its counters at the end are of all of it",
+                    "record to .fxt, .eventlog or .json to change where it goes");
+    }
+    bool is_appendable() const override { return false; }
+    Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
 
     Status finish(uint64_t, const KernelCounters& counters) override {
         CaptureCounters stored;
@@ -173,7 +204,7 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer),
-                                         std::move(definitions));
+                                         format.is_appendable, std::move(definitions));
 }
 
 }  // namespace

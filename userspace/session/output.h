@@ -43,7 +43,8 @@ struct OutputFacts {
 
 // Where a recording's records go: through the decoder to a writer, or as they are to a capture.
 // Belongs to the draining thread while it runs, before and after to the thread that made it; only
-// health() and bytes() may be called from others at any time.
+// health(), bytes() and check_switch() may be called from others at any time but during
+// switch_sink().
 class Output {
 public:
     virtual ~Output() = default;
@@ -54,16 +55,27 @@ public:
                                      const std::vector<ProbeDefinition>& probes) = 0;
     virtual void flush() = 0;
     [[nodiscard]] virtual Status health() const = 0;
+    // Over all sinks that it has had.
     [[nodiscard]] virtual uint64_t bytes() const = 0;
     // As bytes(), but for some KiB of what is still on its way to the sink: hands over what is held
     // back.
     [[nodiscard]] virtual uint64_t bytes_now() = 0;
 
+    // Whether switch_sink() is possible with this format; else why not.
+    [[nodiscard]] virtual Status check_switch() const = 0;
+    // Whether what follows may begin a chunk in a sink whose last one was ended (SinkStart).
+    [[nodiscard]] virtual bool is_appendable() const = 0;
+    // Between two records: exchanges the sink for the one given, which may have been in use before.
+    // What came so far is committed to the one that comes back, flushed, to be closed or kept by
+    // the caller. Where check_switch() is an error, so is this, and nothing has changed.
+    [[nodiscard]] virtual Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) = 0;
+
     // After the last record: closes what is open at `now_ns` and ends the format.
     [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
-    // Then, once: everything to its destination.
+    // Then, once: everything to the destination of the sink in use.
     [[nodiscard]] virtual Status close() = 0;
-    // After close(): of bytes(), those that got there; all but after an error.
+    // After close(): of bytes(), those that got there; all but after an error. What went to sinks
+    // before counts as there: their owner knows better.
     [[nodiscard]] virtual uint64_t bytes_written() const = 0;
 
     [[nodiscard]] virtual OutputFacts facts() const = 0;

@@ -4,6 +4,8 @@
 // the one format that is not a writer's. Called by the CLI for recordings and conversions.
 #include "session/output_file.h"
 
+#include "tracer/write/socket_sink.h"
+
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -17,6 +19,9 @@
 
 namespace tracer {
 namespace {
+
+constexpr std::string_view kUnixPrefix = "unix:";
+constexpr std::string_view kTcpPrefix = "tcp:";
 
 std::string known_formats() {
     std::string text;
@@ -146,6 +151,21 @@ Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool
     if (!fd.valid()) return fail_errno(ErrorCode::io, errno, "open standard output");
     options.owner.reset();
     return make_fd_sink(std::move(fd), options);
+}
+
+bool is_socket_target(std::string_view target) {
+    return target.starts_with(kUnixPrefix) || target.starts_with(kTcpPrefix);
+}
+
+Result<std::unique_ptr<ByteSink>> open_sink(const std::string& target, bool real_time) {
+    const SocketSinkOptions options{.real_time = real_time};
+    if (target.starts_with(kUnixPrefix)) {
+        return connect_unix_sink(target.substr(kUnixPrefix.size()), options);
+    }
+    if (target.starts_with(kTcpPrefix)) {
+        return connect_tcp_sink(target.substr(kTcpPrefix.size()), options);
+    }
+    return open_output_sink(target, real_time);
 }
 
 }  // namespace tracer

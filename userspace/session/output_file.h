@@ -61,4 +61,10 @@ struct Rotation {
 [[nodiscard]] Result<std::unique_ptr<RotatingSink>> open_rotating_output_sink(
     const std::string& path, const Rotation& rotation, bool real_time);
 
+// Opens what a running recording is told to write to: "unix:PATH", "tcp:HOST:PORT", or as above.
+// Connecting may last (socket_sink.h).
+[[nodiscard]] Result<std::unique_ptr<ByteSink>> open_sink(const std::string& target,
+                                                          bool real_time);
+[[nodiscard]] bool is_socket_target(std::string_view target);
+
 }  // namespace tracer

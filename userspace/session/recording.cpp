@@ -71,7 +71,7 @@ public:
             discovery.on_program = [this](uint32_t pid) { ring_watch_.expect(pid); };
             discovery_.emplace(recorder, options.mappings, late_, std::move(discovery));
         }
-        watch_.raise_by([this] { return drain_.raised(); });
+        watch_.raise_by([this] { return raised(); });
         watch_.on_user_signal([this] { take_user_signal(); });
     }
     ~Recording() {
@@ -85,10 +85,13 @@ public:
 
 private:
     Status begin();
+    void begin_steering();
     EndCause record();
+    std::optional<EndCause> raised();
     RecordingResult stop(EndCause cause);
     [[nodiscard]] Summary summarize(const KernelCounters& counters, bool is_empty);
     void note_end(Summary& summary, EndCause cause);
+    void close_other_sinks(Summary& summary);
     void report_status();
     void take_user_signal();
 
@@ -106,6 +109,7 @@ private:
     std::optional<Discovery> discovery_;
     uint64_t armed_ns_ = 0;
     std::vector<std::string> warnings_;
+    std::unique_ptr<Steering> steering_;  // null: nobody steers
 };
 
 Result<RecordingResult> Recording::run() {
@@ -142,6 +146,8 @@ Status Recording::begin() {
     const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
     if (attached) attached = watch_.start_timers(options_.duration, tick);
     if (attached) {
+        // Who reads that all is attached may steer at once.
+        begin_steering();
         if (options_.on_attached) options_.on_attached(packs_);
         return {};
     }
@@ -153,6 +159,33 @@ Status Recording::begin() {
     }
     drain_.stop();
     return attached;
+}
+
+void Recording::begin_steering() {
+    if (!options_.on_live) return;
+    auto steering = Steering::make({.drain = drain_,
+                                    .output = output_,
+                                    .late = late_,
+                                    .watch = watch_,
+                                    .names = options_.names,
+                                    .armed_ns = armed_ns_,
+                                    .real_time = options_.drain.real_time,
+                                    .flight = options_.flight});
+    if (!steering) {
+        warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
+        return;
+    }
+    steering_ = std::move(*steering);
+    options_.on_live(steering_.get());
+}
+
+// A sink that fails ends the recording, unless there is another to go back to.
+std::optional<EndCause> Recording::raised() {
+    const std::optional<EndCause> cause = drain_.raised();
+    if (cause == EndCause::output_failed && steering_ && steering_->fall_back()) {
+        return drain_.raised();
+    }
+    return cause;
 }
 
 EndCause Recording::record() {
@@ -194,6 +227,7 @@ RecordingResult Recording::stop(EndCause cause) {
         count_own(counters, TR_PROBE_titled, discovery_->titles());
     }
     count_own(counters, TR_PROBE_ring, rings_.records());
+    if (steering_) count_own(counters, TR_PROBE_mark, steering_->marks());
     write_clocks(output_);
 
     RecordingResult result;
@@ -214,11 +248,20 @@ RecordingResult Recording::stop(EndCause cause) {
     // Files are made, and deleted, up to here.
     result.summary.files = output_.facts().files;
     // What closing reports is the sink's first error, and the cause of any that came before it.
-    if (!closed) {
-        result.output = closed;
-        count_unwritten(result.summary, output_.bytes_written());
-    }
+    if (!closed) result.output = closed;
+    close_other_sinks(result.summary);
+    const uint64_t missing = steering_ ? steering_->bytes_missing() : 0;
+    if (!closed || missing > 0) count_unwritten(result.summary, output_.bytes_written() - missing);
     return result;
+}
+
+void Recording::close_other_sinks(Summary& summary) {
+    if (!steering_) return;
+    steering_->finish();
+    summary.sinks = steering_->sinks();
+    summary.warnings.insert(summary.warnings.end(), steering_->warnings().begin(),
+                            steering_->warnings().end());
+    if (options_.on_live) options_.on_live(nullptr);
 }
 
 Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {

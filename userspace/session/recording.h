@@ -11,6 +11,7 @@
 #include "session/flight_output.h"
 #include "session/output.h"
 #include "session/ring_watch.h"
+#include "session/steering.h"
 #include "session/summary.h"
 #include "session/targets.h"
 
@@ -49,6 +50,11 @@ struct RecordingOptions {
     std::chrono::milliseconds tick{250};  // of on_status
     // On the calling thread; empty: no status line.
     std::function<void(const RecordingStatus&)> on_status;
+    // What it is called in answers.
+    LiveNames names;
+    // Everything is armed, and the recording can be steered, until run_recording() returns; a null
+    // one says that it no longer can. Empty: nobody steers.
+    std::function<void(LiveRecording*)> on_live;
     // Everything is armed, but for what the rows of packs say; empty: nobody asks.
     std::function<void(const std::vector<PackedFile>&)> on_attached;
     // All is written but what the output has not taken yet, which may last; a signal now ends the

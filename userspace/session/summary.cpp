@@ -35,6 +35,8 @@ std::string builtin_name(uint32_t probe_id) {
             return "tracer:probes armed (built in)";
         case TR_PROBE_titled:
             return "tracer:process titles (built in)";
+        case TR_PROBE_mark:
+            return "tracer:mark (built in)";
         case TR_PROBE_ring:
             return "events of programs' own rings (built in)";
         default:

@@ -19,6 +19,13 @@ namespace tracer {
 struct Summary {
     std::string path;  // "-": standard output
     OutputFiles files;
+    // Where it went after one another, if that was changed while it ran; `path` is the first.
+    struct Sink {
+        std::string path;
+        uint64_t bytes = 0;  // that got there
+        std::string error;   // empty: none
+    };
+    std::vector<Sink> sinks;
     std::string format;
     uint64_t bytes = 0;
     double seconds = 0;   // from attached to detached

@@ -114,6 +114,16 @@ Json shared_rings_json(const Summary& summary) {
     return rows;
 }
 
+Json sinks_json(const Summary& summary) {
+    Json rows = Json::array();
+    for (const Summary::Sink& sink : summary.sinks) {
+        Json row = {{"path", sink.path}, {"bytes", sink.bytes}};
+        if (!sink.error.empty()) row["error"] = sink.error;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 double seconds_between(uint64_t first_ns, uint64_t last_ns) {
     return static_cast<double>(last_ns - std::min(first_ns, last_ns)) / 1e9;
 }
@@ -152,6 +162,7 @@ std::string summary_json(const Summary& summary) {
           {"bytes", summary.bytes},
           {"files", summary.files.paths},
           {"files_deleted", summary.files.deleted}}},
+        {"sinks", sinks_json(summary)},
         {"seconds", summary.seconds},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},

@@ -320,6 +320,15 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     }
     if (const Format* format = find_format_by_name(summary.format); format != nullptr) {
         fmt::format_to(out, "wrote {}; {}\n", printable(summary.path), format->opening);
+        // The last first: that is where the recording's end is.
+        for (size_t i = summary.sinks.size(); i-- > 1;) {
+            fmt::format_to(out, "  and {}, {}\n", printable(summary.sinks[i].path),
+                           human_bytes(summary.sinks[i].bytes));
+            if (summary.sinks.size() - i == kRowsMax) {
+                fmt::format_to(out, "  and {} others (--json names them)\n", i - 1);
+                break;
+            }
+        }
     } else {
         const std::string path = printable(summary.path);
         fmt::format_to(out, "wrote {}; `tracer convert {} -o FILE.fxt` makes a trace of it\n", path,

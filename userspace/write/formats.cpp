@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::array kFormats{
     Format{"fxt", ".fxt", "Fuchsia trace format, for Perfetto",
-           "open it in https://ui.perfetto.dev", fxt::make_fxt_writer},
+           "open it in https://ui.perfetto.dev", fxt::make_fxt_writer, true},
     Format{"eventlog", ".eventlog", "GHC eventlog, for ThreadScope and the ghc-events tools",
-           "open it in ThreadScope", eventlog::make_eventlog_writer},
+           "open it in ThreadScope", eventlog::make_eventlog_writer, false},
     Format{"json", ".json", "Chrome's trace events, for scripts and any viewer; five times as long",
-           "open it in https://ui.perfetto.dev", json::make_json_writer},
+           "open it in https://ui.perfetto.dev", json::make_json_writer, false},
 };
 
 }  // namespace

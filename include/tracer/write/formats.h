@@ -17,6 +17,8 @@ struct Format {
     std::string_view description;
     std::string_view opening;  // what to do with a file of it, as a clause for the user
     std::unique_ptr<TraceWriter> (*make_writer)(ByteSink& sink);  // borrows the sink
+    // A file may hold several chunks, one behind the other; else a chunk's end is the file's.
+    bool is_appendable;
 };
 
 [[nodiscard]] std::span<const Format> formats();

@@ -315,5 +315,34 @@ TEST(CommandLine, TakesThePacksCommands) {
     usage_error({"packs", "--", "ls"});
 }
 
+TEST(CommandLine, TakesRequestsToARecordingThatRuns) {
+    const auto ctl = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "ctl");
+        const auto command = parse(std::move(words));
+        EXPECT_TRUE(command && std::holds_alternative<CtlCommand>(*command));
+        return command ? std::get<CtlCommand>(*command) : CtlCommand{};
+    };
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(ctl({"list"}).words, Words{"list"});
+    EXPECT_EQ(ctl({"status"}).pid, std::nullopt);
+    EXPECT_EQ(ctl({"12", "stop", "--json"}).pid, 12u);
+    EXPECT_EQ(ctl({"12", "mark", "a", "b"}).words, (Words{"mark", "a", "b"}));
+    EXPECT_EQ(ctl({"sink", "-"}).words, (Words{"sink", "-"}));
+    EXPECT_EQ(ctl({"sink", "restore"}).words, (Words{"sink", "restore"}));
+    EXPECT_EQ(ctl({"sink", "tcp:h:1", "keep-old"}).words, (Words{"sink", "tcp:h:1", "keep-old"}));
+    EXPECT_EQ(ctl({"sink", "unix:@name"}).words, (Words{"sink", "unix:@name"}));
+    // The recording runs in another folder.
+    EXPECT_EQ(ctl({"sink", "a.fxt"}).words.at(1).front(), '/');
+    EXPECT_TRUE(ctl({"sink", "unix:a.sock"}).words.at(1).starts_with("unix:/"));
+
+    EXPECT_NE(usage_error({"ctl"}).hint.find("status"), std::string::npos);
+    EXPECT_NE(usage_error({"ctl", "stauts"}).what.find("stauts"), std::string::npos);
+    EXPECT_NE(usage_error({"ctl", "12", "mark"}).hint.find("TEXT"), std::string::npos);
+    usage_error({"ctl", "12", "list"});
+    usage_error({"ctl", "stop", "now"});
+    EXPECT_TRUE(record({"-a"}).ctl);
+    EXPECT_FALSE(record({"-a", "--no-ctl"}).ctl);
+}
+
 }  // namespace
 }  // namespace tracer

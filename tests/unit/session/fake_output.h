@@ -30,6 +30,11 @@ public:
     uint64_t bytes() const override { return bytes_; }
     uint64_t bytes_now() override { return bytes_; }
     uint64_t bytes_written() const override { return is_full ? bytes_when_full : bytes_.load(); }
+    Status check_switch() const override {
+        return fail(ErrorCode::missing_feature, "a fake has one sink");
+    }
+    bool is_appendable() const override { return false; }
+    Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
     Status finish(uint64_t, const KernelCounters&) override {
         calls.push_back("finish");
         return {};

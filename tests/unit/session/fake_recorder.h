@@ -76,6 +76,11 @@ public:
         return rings_[ring].lost;
     }
 
+    double fill(size_t ring) const override {
+        const std::scoped_lock lock(mutex_);
+        return static_cast<double>(rings_[ring].records.size()) / static_cast<double>(records_max_);
+    }
+
     Status attach(const std::function<bool()>& cancelled) override {
         log("attach");
         if (on_attach) on_attach();

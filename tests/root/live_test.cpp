@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings that are steered while they run: another sink hundreds of times under load, and what a
+// user does with `tracer ctl`.
+#include "control/connection.h"
+#include "control/place.h"
+#include "root/recording.h"
+#include "support/eventlog_check.h"
+#include "support/eventlog_reader.h"
+#include "support/eventlog_text.h"
+#include "support/fixtures/eventlog_checker.h"
+#include "support/fixtures/requirements.h"
+#include "support/fixtures/target_program.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracer::test {
+namespace {
+
+constexpr Milliseconds kLimit{60000};
+constexpr int kSwitches = 200;
+// Hits a second: more than two busy CPUs can send (loss is counted, not forbidden), and as many as
+// the checks of eventlogs are through with in time.
+constexpr const char* kFlood = "500000";
+constexpr const char* kTrickle = "5000";
+
+// The flood, endless, and a recording of it that is sent from file to file.
+struct Switched {
+    TracerResult result;
+    std::vector<std::string> pieces;
+};
+
+Result<Switched> record_switching(const TempFolder& folder,
+                                  const std::string& suffix,
+                                  const std::string& header,
+                                  const char* hits_a_second) {
+    const auto piece = [&](int number) { return folder.file(fmt::format("{}{}", number, suffix)); };
+    TR_ASSIGN(auto target,
+              start_target("flood", {"--hits", "1000000000", "--rate", hits_a_second}));
+    TR_ASSIGN(auto run,
+              TracerRun::start({"--pid", std::to_string(target.pid()), "--no-sched", "--no-packs",
+                                "-e", "usdt:flood:hit(n=arg0)", "-o", piece(0)}));
+    TR_TRY(run.wait_until_recording());
+    TR_TRY(target.send_line("go"));
+    TR_ASSIGN(const std::string control, control_folder(geteuid(), nullptr));
+    const auto pid = static_cast<uint32_t>(run.process().pid());
+    TR_ASSIGN(auto connection, ControlConnection::open(control, pid, kLimit));
+    Switched switched;
+    switched.pieces.push_back(piece(0));
+    for (int i = 1; i <= kSwitches; ++i) {
+        const std::vector<std::string> words{"sink", piece(i), "close-old", header};
+        TR_ASSIGN(const std::string answer, connection.ask(words));
+        if (!nlohmann::json::parse(answer).value("ok", false)) {
+            return fail(ErrorCode::io, fmt::format("change {}: {}", i, answer));
+        }
+        switched.pieces.push_back(piece(i));
+    }
+    TR_TRY(target.send_signal(SIGKILL));
+    TR_ASSIGN(switched.result, run.finish());
+    return switched;
+}
+
+// What the summary says must be in the pieces: all hits but those counted as lost.
+uint64_t expect_ledger(const TracerResult& result) {
+    const nlohmann::json& summary = result.summary;
+    EXPECT_EQ(result.status, ExitStatus{}) << result.errors;
+    EXPECT_TRUE(summary.value("agree", false)) << summary.dump();
+    EXPECT_EQ(summary.at("sinks").size(), kSwitches + 1u);
+    const nlohmann::json probe = probe_row(summary, "usdt:flood:hit(n=arg0)");
+    const auto hits = probe.at("hits").get<uint64_t>();
+    const auto lost = probe.at("lost").at("ring_full").get<uint64_t>() +
+                      summary.at("loss").at("sink_full").get<uint64_t>();
+    EXPECT_EQ(summary.at("loss").at("unwritten"), 0);
+    EXPECT_GT(hits, uint64_t{kSwitches});
+    return hits - lost;
+}
+
+std::vector<uint64_t> numbers_in(const FxtFile& file) {
+    EXPECT_THAT(file.problems, testing::IsEmpty());
+    EXPECT_EQ(file.truncated_tail_bytes, 0u);
+    std::vector<uint64_t> numbers;
+    for (const FxtEvent* hit : events_of(file, "hit")) {
+        numbers.push_back(integer_argument(file, *hit, "n").value_or(UINT64_MAX));
+    }
+    return numbers;
+}
+
+void expect_each_once(const std::vector<uint64_t>& numbers, const TracerResult& result) {
+    EXPECT_EQ(numbers.size(), expect_ledger(result));
+    EXPECT_TRUE(std::ranges::is_sorted(numbers));
+    EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end()) << "a number came twice";
+    const nlohmann::json probe = probe_row(result.summary, "usdt:flood:hit(n=arg0)");
+    // Counted from 0, each hit once: so none is beyond their number.
+    ASSERT_FALSE(numbers.empty());
+    EXPECT_LT(numbers.back(), probe.at("hits").get<uint64_t>());
+}
+
+TEST(LiveRecorded, PiecesOfTwoHundredSinksHoldEveryNumberOnce) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const auto switched = record_switching(*folder, ".fxt", "header", kFlood);
+    ASSERT_TRUE(switched) << switched.error().what;
+    std::vector<uint64_t> numbers;
+    for (const std::string& piece : switched->pieces) {
+        const auto file = load_fxt(piece);
+        ASSERT_TRUE(file) << file.error().what;
+        const auto some = numbers_in(*file);
+        numbers.insert(numbers.end(), some.begin(), some.end());
+    }
+    expect_each_once(numbers, switched->result);
+}
+
+TEST(LiveRecorded, PiecesWithoutHeadersAreOneTrace) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const auto switched = record_switching(*folder, ".fxt", "no-header", kFlood);
+    ASSERT_TRUE(switched) << switched.error().what;
+    std::string whole;
+    for (const std::string& piece : switched->pieces) {
+        const auto bytes = read_file(piece);
+        ASSERT_TRUE(bytes) << bytes.error().what;
+        whole += *bytes;
+    }
+    EXPECT_EQ(switched->result.summary.at("output").at("bytes"), whole.size());
+    const FxtFile file = parse_fxt(std::as_bytes(std::span(whole.data(), whole.size())));
+    expect_each_once(numbers_in(file), switched->result);
+}
+
+TEST(LiveRecorded, PiecesOfAnEventlogAreSoundLogs) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const auto switched = record_switching(*folder, ".eventlog", "header", kTrickle);
+    ASSERT_TRUE(switched) << switched.error().what;
+    uint64_t hits = 0;
+    for (size_t i = 0; i < switched->pieces.size(); ++i) {
+        const std::string& piece = switched->pieces[i];
+        const auto file = load_eventlog(piece);
+        ASSERT_TRUE(file) << file.error().what;
+        EXPECT_EQ(problems_text(*file), "") << piece;
+        EXPECT_THAT(check_eventlog(*file).refusals, testing::IsEmpty()) << piece;
+        // The judge itself takes a second a file.
+        if (i % 40 == 0 && !missing_eventlog_checker()) {
+            EXPECT_TRUE(validates_as_eventlog(piece));
+        }
+        hits += static_cast<uint64_t>(std::ranges::count_if(file->events, [](const auto& event) {
+            return event.is(EventlogId::user_msg) &&
+                   event.text("text").find("hit") != std::string_view::npos;
+        }));
+    }
+    EXPECT_EQ(hits, expect_ledger(switched->result));
+}
+
+nlohmann::json ctl(const std::vector<std::string>& words) {
+    std::vector<std::string> arguments{"ctl"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    arguments.emplace_back("--json");
+    const auto result = run_tracer(arguments);
+    EXPECT_TRUE(result);
+    if (!result) return {};
+    return nlohmann::json::parse(result->output, nullptr, false);
+}
+
+TEST(LiveRecorded, IsMarkedAndStoppedByItsUser) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "-e", "usdt:flood:hit"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    const std::string pid = std::to_string(recorder->process().pid());
+    const nlohmann::json status = ctl({pid, "status"});
+    EXPECT_EQ(status.value("ok", false), true) << status;
+    EXPECT_EQ(status.value("output", ""), recorder->path());
+    const nlohmann::json list = ctl({"list"});
+    EXPECT_TRUE(std::ranges::any_of(list, [&](const auto& row) {
+        return std::to_string(row.value("pid", 0)) == pid;
+    })) << list;
+    EXPECT_EQ(ctl({pid, "mark", "deployed", "1.4"}).value("ok", false), true);
+    EXPECT_EQ(ctl({pid, "stop"}).value("ok", false), true);
+    // Whole by now.
+    const auto file = load_fxt(recorder->path());
+    ASSERT_TRUE(file) << file.error().what;
+    const auto marks = events_of(*file, "mark");
+    ASSERT_EQ(marks.size(), 1u);
+    const FxtValue* text = file->find(marks[0]->arguments, "text");
+    ASSERT_NE(text, nullptr);
+    EXPECT_TRUE(same_value(*text, "deployed 1.4", false)) << to_text(*text);
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    EXPECT_EQ(recorded->result.summary.at("ended_by"), "stopped");
+    EXPECT_NE(access(("/run/tracer/" + pid + ".sock").c_str(), F_OK), 0);
+    const auto gone = run_tracer({"ctl", pid, "status"});
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(gone->status.code, 4);
+    EXPECT_THAT(gone->errors, testing::HasSubstr("no recording"));
+}
+
+}  // namespace
+}  // namespace tracer::test

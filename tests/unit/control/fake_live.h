@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording that notes what it was asked, and answers a change of its sink when told to.
+#pragma once
+
+#include "session/live.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tracer::test {
+
+class FakeLive : public LiveRecording {
+public:
+    LiveStatus status() override {
+        calls.push_back("status");
+        LiveStatus status;
+        status.events = 42;
+        status.output = "/tmp/caf\xe9.fxt";  // no UTF-8
+        status.target = "a fake";
+        return status;
+    }
+    void flush() override { calls.push_back("flush"); }
+    void stop() override { calls.push_back("stop"); }
+    Status mark(std::string_view text) override {
+        calls.push_back("mark " + std::string(text));
+        return {};
+    }
+    Status snapshot(const std::string& reason) override {
+        calls.push_back("snapshot " + reason);
+        return {};
+    }
+    void change_sink(const SinkChange& change, SinkChangeDone done) override {
+        calls.push_back("sink " + change.target + (change.keep_old ? " keep" : "") +
+                        (change.start == SinkStart::goes_on ? " goes on" : ""));
+        is_slow ? pending.push_back(std::move(done)) : done(SinkChanged{.output = change.target});
+    }
+    void restore_sink(const SinkChange&, SinkChangeDone done) override {
+        calls.push_back("restore");
+        done(fail(ErrorCode::not_found, "no sink is kept", "cure"));
+    }
+    void add_readable(int fd, std::function<void()> handler) override {
+        handlers[fd] = std::move(handler);
+    }
+    void forget_readable(int fd) override { handlers.erase(fd); }
+
+    std::vector<std::string> calls;
+    bool is_slow = false;
+    std::vector<SinkChangeDone> pending;
+    std::map<int, std::function<void()>> handlers;
+};
+
+}  // namespace tracer::test

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recording over a fake kernel side that is steered while it runs: real drain thread, decoder,
+// writer and sinks.
+#include "session/steering.h"
+
+#include "session/recording.h"
+#include "support/fixtures/temp_folder.h"
+#include "support/fxt_reader.h"
+#include "tracer/write/sinks.h"
+#include "unit/session/fake_recorder.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracer {
+namespace {
+
+using std::chrono::milliseconds;
+
+// One step of a test: true when it is done and the next may begin.
+using Step = std::function<bool()>;
+
+class SteeringTest : public testing::Test {
+protected:
+    SteeringTest()
+        : watch_(std::move(*EndWatch::make())), folder_(std::move(*test::TempFolder::make())) {
+        options_.drain.real_time = false;
+        options_.drain.wait = milliseconds(1);
+        options_.tick = milliseconds(1);
+        options_.duration = std::chrono::seconds(30);  // a test that hangs
+        options_.on_live = [this](LiveRecording* live) { live_ = live; };
+        options_.on_status = [this](const RecordingStatus&) {
+            if (!steps_.empty() && steps_.front()()) steps_.pop_front();
+        };
+    }
+
+    std::string path(const char* name) const { return folder_.file(name); }
+
+    Result<RecordingResult> run(const std::string& first, const char* format = "fxt") {
+        options_.names = {.output = first, .format = format, .target = "a fake"};
+        RecordingDefinitions definitions;
+        definitions.record_all = true;
+        definitions.own_pid = static_cast<uint32_t>(getpid());
+        definitions.points = {{.index = model::PointIndex{0}, .category = "app", .name = "hit"},
+                              mark_point(model::PointIndex{1})};
+        definitions.probes = {{.probe_id = TR_PROBE_FIRST_USER, .spec = "usdt:app:hit"},
+                              mark_definition(model::PointIndex{1})};
+        options_.probes = {definitions.probes.front()};
+        auto sink = open_file_sink(first, {});
+        EXPECT_TRUE(sink);
+        auto output =
+            open_trace_output(*find_format_by_name(format), definitions, std::move(*sink));
+        EXPECT_TRUE(output);
+        return run_recording(recorder_, **output, watch_, nullptr, options_);
+    }
+
+    // Steps: asked for once, then waited for.
+    void step(std::function<void()> work) {
+        steps_.push_back([work = std::move(work)] {
+            work();
+            return true;
+        });
+    }
+    void step_until(Step done) { steps_.push_back(std::move(done)); }
+    void hits(int count) {
+        step([this, count] {
+            for (int i = 0; i < count; ++i) recorder_.hit(0);
+        });
+        step_until([this] { return recorder_.is_empty(); });
+    }
+    void change(SinkChange wanted) {
+        step([this, wanted] {
+            changed_.reset();
+            const auto done = [this](auto changed) { changed_ = std::move(changed); };
+            if (wanted.target.empty()) {
+                live_->restore_sink(wanted, done);
+            } else {
+                live_->change_sink(wanted, done);
+            }
+        });
+        step_until([this] { return changed_.has_value(); });
+    }
+    void expect_changed() {
+        step([this] { EXPECT_TRUE(changed_->has_value()) << changed_->error().what; });
+    }
+    void stop() {
+        step([this] { live_->stop(); });
+    }
+
+    test::FakeRecorder recorder_{1};
+    EndWatch watch_;
+    test::TempFolder folder_;
+    RecordingOptions options_;
+    LiveRecording* live_ = nullptr;
+    std::deque<Step> steps_;
+    std::optional<Result<SinkChanged>> changed_;
+};
+
+size_t events_in(const std::string& path, std::string_view name) {
+    const auto file = test::load_fxt(path);
+    EXPECT_TRUE(file) << path;
+    if (!file) return 0;
+    EXPECT_THAT(file->problems, testing::IsEmpty()) << path;
+    return static_cast<size_t>(std::ranges::count(file->events, name, &test::FxtEvent::name));
+}
+
+TEST_F(SteeringTest, StopsOnRequest) {
+    hits(10);
+    step([this] {
+        const LiveStatus status = live_->status();
+        EXPECT_EQ(status.records, 10u);
+        EXPECT_EQ(status.lost.total(), 0u);
+        EXPECT_EQ(status.output, path("a.fxt"));
+        EXPECT_EQ(status.target, "a fake");
+        EXPECT_GT(status.records_per_second, 0);
+        EXPECT_EQ(live_->status().records_per_second, 0);
+    });
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "stopped");
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 10u);
+    EXPECT_EQ(live_, nullptr);
+    EXPECT_TRUE(result->summary.sinks.empty());
+}
+
+TEST_F(SteeringTest, MarksTheTimeline) {
+    hits(1);
+    step([this] {
+        EXPECT_TRUE(live_->mark("deployed 1.4"));
+        EXPECT_FALSE(live_->mark(""));
+        EXPECT_FALSE(live_->mark(std::string(5000, 'x')));
+    });
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->summary.disagreements.empty())
+        << testing::PrintToString(result->summary.disagreements);
+    const auto file = test::load_fxt(path("a.fxt"));
+    ASSERT_TRUE(file);
+    const auto mark = std::ranges::find(file->events, "mark", &test::FxtEvent::name);
+    ASSERT_NE(mark, file->events.end());
+    EXPECT_EQ(mark->category, "tracer");
+    EXPECT_EQ(mark->pid, static_cast<uint64_t>(getpid()));
+}
+
+TEST_F(SteeringTest, EveryEventIsInOneOfItsSinks) {
+    hits(5);
+    change({.target = path("b.fxt")});
+    expect_changed();
+    hits(7);
+    change({.target = path("c.fxt"), .keep_old = true});
+    hits(11);
+    change({.target = ""});
+    expect_changed();
+    hits(13);
+    step([this] {
+        const LiveStatus status = live_->status();
+        EXPECT_EQ(status.output, path("b.fxt"));
+        EXPECT_EQ(status.sink_changes, 3u);
+        EXPECT_TRUE(status.kept.empty());
+    });
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->output);
+    EXPECT_TRUE(result->summary.warnings.empty())
+        << testing::PrintToString(result->summary.warnings);
+    EXPECT_EQ(result->summary.probes.at(0).written, 36u);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 5u);
+    EXPECT_EQ(events_in(path("b.fxt"), "hit"), 20u);
+    EXPECT_EQ(events_in(path("c.fxt"), "hit"), 11u);
+    ASSERT_EQ(result->summary.sinks.size(), 3u);
+    uint64_t bytes = 0;
+    for (const Summary::Sink& sink : result->summary.sinks) {
+        EXPECT_EQ(sink.bytes, std::filesystem::file_size(sink.path)) << sink.path;
+        bytes += sink.bytes;
+    }
+    EXPECT_EQ(result->summary.bytes, bytes);
+}
+
+TEST_F(SteeringTest, RefusesWhatWouldLoseAFile) {
+    change({.target = folder_.file("./a.fxt")});
+    step([this] { EXPECT_FALSE(changed_->has_value()); });
+    change({.target = folder_.file("no/folder.fxt")});
+    step([this] { EXPECT_FALSE(changed_->has_value()); });
+    change({.target = ""});  // nothing is kept
+    step([this] { EXPECT_FALSE(changed_->has_value()); });
+    hits(3);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->output);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
+}
+
+TEST_F(SteeringTest, DoesNotGoOnBehindTheEndOfAFile) {
+    change({.target = path("b.eventlog"), .keep_old = true});
+    expect_changed();
+    change({.target = "", .start = SinkStart::goes_on});
+    step([this] { EXPECT_FALSE(changed_->has_value()); });
+    stop();
+    const auto result = run(path("a.eventlog"), "eventlog");
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->output);
+}
+
+TEST_F(SteeringTest, ASinkThatFailsLeadsBackToTheOneKept) {
+    hits(3);
+    change({.target = "/dev/full", .keep_old = true});
+    expect_changed();
+    hits(50);
+    step_until([this] {
+        live_->flush();
+        return live_->status().output == path("a.fxt");
+    });
+    hits(5);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "stopped");
+    EXPECT_TRUE(result->output);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 8u);
+    EXPECT_GT(result->summary.loss.unwritten, 0u);
+    EXPECT_EQ(result->summary.warnings.size(), 2u)
+        << testing::PrintToString(result->summary.warnings);
+    ASSERT_EQ(result->summary.sinks.size(), 2u);
+    EXPECT_EQ(result->summary.sinks[1].bytes, 0u);
+    EXPECT_THAT(result->summary.sinks[1].error, testing::HasSubstr("No space left"));
+}
+
+TEST_F(SteeringTest, ASinkThatFailsWithNoneKeptEndsTheRecording) {
+    change({.target = "/dev/full"});
+    hits(50);
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "output-failed");
+    EXPECT_FALSE(result->output);
+}
+
+TEST_F(SteeringTest, AnotherSinkThatFailsIsAWarning) {
+    // Its header waits in a buffer until it is left.
+    options_.drain.flush_every = std::chrono::hours(1);
+    change({.target = "/dev/full"});
+    expect_changed();
+    change({.target = path("b.fxt")});
+    hits(5);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(events_in(path("b.fxt"), "hit"), 5u);
+    EXPECT_EQ(result->summary.ended_by, "stopped");
+    EXPECT_TRUE(result->output);
+    EXPECT_EQ(result->summary.warnings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tracer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tracer/base/result.h"
+#include "tracer/base/unique_fd.h"
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tracer {
+
+// A client of a running recording.
+class ControlConnection {
+public:
+    // `folder` as control_folder() has it.
+    [[nodiscard]] static Result<ControlConnection> open(const std::string& folder,
+                                                        uint32_t pid,
+                                                        std::chrono::milliseconds timeout);
+
+    // One request, one answer: the line, which is JSON.
+    [[nodiscard]] Result<std::string> ask(std::span<const std::string> words);
+
+    // Until the recording has closed its file and is gone; false: not within the timeout.
+    [[nodiscard]] bool wait_for_end(std::chrono::milliseconds timeout);
+
+private:
+    explicit ControlConnection(UniqueFd socket) : socket_(std::move(socket)) {}
+    UniqueFd socket_;
+};
+
+}  // namespace tracer

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of verbs, and what each answers: "ok", the numbers for scripts, and "text" for people.
+// Called by the server for each line; by `tracer ctl` for names and usage.
+#include "control/verbs.h"
+
+#include "control/words.h"
+#include "session/human.h"
+
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tracer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Paths and names need not be UTF-8, but an answer is always JSON.
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+uint64_t rounded(double value) {
+    return static_cast<uint64_t>(std::llround(value));
+}
+
+double seconds_of(const HistoryExtent& held) {
+    return static_cast<double>(held.last_ns - held.first_ns) / 1e9;
+}
+
+Json history_json(const LiveStatus& status) {
+    if (!status.history) return nullptr;
+    return {{"seconds", seconds_of(*status.history)},
+            {"events", status.history->events},
+            {"bytes", status.history->bytes}};
+}
+
+std::string status_text(const LiveStatus& status) {
+    std::string text = fmt::format("pid {}: {} for {:.1f} s, to {}\n", getpid(), status.target,
+                                   status.seconds, status.output);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "  {} events written, {} ({}/s); {} records read ({}/s)\n",
+                   human_count(status.events), human_bytes(status.bytes),
+                   human_bytes(rounded(status.bytes_per_second)), human_count(status.records),
+                   human_count(rounded(status.records_per_second)));
+    const LiveStatus::Lost& lost = status.lost;
+    if (lost.total() == 0) fmt::format_to(out, "  lost nothing");
+    if (lost.total() != 0) {
+        fmt::format_to(out, "  LOST {}: {} rings full, {} sink full, {} refused, {} malformed",
+                       human_count(lost.total()), human_count(lost.ring_full),
+                       human_count(lost.sink_full), human_count(lost.refused),
+                       human_count(lost.malformed));
+    }
+    fmt::format_to(out, "; the fullest ring was {:.0f} % full", status.ring_fill * 100);
+    if (status.history) {
+        fmt::format_to(out, "\n  history: {} events of the last {:.1f} s, {}",
+                       human_count(status.history->events), seconds_of(*status.history),
+                       human_bytes(status.history->bytes));
+    }
+    for (const std::string& kept : status.kept) fmt::format_to(out, "\n  kept: {}", kept);
+    return text;
+}
+
+void run_status(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    const LiveStatus status = live.status();
+    reply(dump({{"ok", true},
+                {"pid", getpid()},
+                {"seconds", status.seconds},
+                {"records", status.records},
+                {"records_per_second", status.records_per_second},
+                {"events", status.events},
+                {"bytes", status.bytes},
+                {"bytes_per_second", status.bytes_per_second},
+                {"lost",
+                 {{"ring_full", status.lost.ring_full},
+                  {"sink_full", status.lost.sink_full},
+                  {"refused", status.lost.refused},
+                  {"malformed", status.lost.malformed}}},
+                {"ring_fill", status.ring_fill},
+                {"output", status.output},
+                {"format", status.format},
+                {"target", status.target},
+                {"kept", status.kept},
+                {"sink_changes", status.sink_changes},
+                {"history", history_json(status)},
+                {"text", status_text(status)}}));
+}
+
+void run_flush(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    live.flush();
+    reply(dump({{"ok", true}, {"text", "handed on what was recorded so far"}}));
+}
+
+void run_stop(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    live.stop();
+    reply(dump({{"ok", true}, {"text", "the recording ends"}}));
+}
+
+std::string joined(std::span<const std::string> words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
+void run_mark(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
+    if (Status marked = live.mark(joined(words)); !marked) {
+        reply(error_answer(marked.error()));
+        return;
+    }
+    reply(dump({{"ok", true}, {"text", "marked"}}));
+}
+
+void run_snapshot(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
+    if (Status taken = live.snapshot(words.empty() ? "ctl snapshot" : joined(words)); !taken) {
+        reply(error_answer(taken.error()));
+        return;
+    }
+    reply(dump({{"ok", true}, {"text", "a file of what is held is being written"}}));
+}
+
+// The words behind the target; each may stand once, in any order.
+Result<SinkChange> parse_change(std::span<const std::string> words) {
+    SinkChange change;
+    bool has_keeping = false;
+    bool has_header = false;
+    for (const std::string& word : words) {
+        const bool is_keeping = word == "keep-old" || word == "close-old";
+        const bool is_header = word == "header" || word == "no-header";
+        if (!is_keeping && !is_header) {
+            return fail(ErrorCode::usage, fmt::format("sink: unexpected \"{}\"", printable(word)),
+                        "keep-old or close-old, header or no-header");
+        }
+        if (std::exchange(is_keeping ? has_keeping : has_header, true)) {
+            return fail(ErrorCode::usage, fmt::format("sink: \"{}\" is one too many", word),
+                        "keep-old or close-old, header or no-header");
+        }
+        if (is_keeping) change.keep_old = word == "keep-old";
+        if (is_header) {
+            change.start = word == "header" ? SinkStart::reads_alone : SinkStart::goes_on;
+        }
+    }
+    return change;
+}
+
+void run_sink(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
+    auto change = parse_change(words.subspan(1));
+    if (change && words.front().empty()) {
+        change = fail(ErrorCode::usage, "sink: the target's name is empty");
+    }
+    if (!change) {
+        reply(error_answer(change.error()));
+        return;
+    }
+    const auto done = [reply](const Result<SinkChanged>& changed) {
+        if (!changed) {
+            reply(error_answer(changed.error()));
+            return;
+        }
+        reply(dump({{"ok", true},
+                    {"output", changed->output},
+                    {"output_before", changed->output_before},
+                    {"kept", changed->is_kept},
+                    {"text", fmt::format("writes to {} now; {} is {}", changed->output,
+                                         changed->output_before,
+                                         changed->is_kept ? "kept" : "being closed")}}));
+    };
+    if (words.front() == "restore") {
+        live.restore_sink(*change, done);
+        return;
+    }
+    change->target = words.front();
+    live.change_sink(*change, done);
+}
+
+constexpr size_t kTextWordsMax = kRequestBytesMax;
+
+constexpr std::array kVerbs{
+    Verb{"status", "", "rates, losses, how full the rings are, where it goes", 0, 0, run_status},
+    Verb{"flush", "", "hands on what was recorded so far, so that readers see it", 0, 0, run_flush},
+    Verb{"stop", "", "ends the recording in order, and waits until its file is whole", 0, 0,
+         run_stop},
+    Verb{"mark", "TEXT", "puts a text on the timeline, now", 1, kTextWordsMax, run_mark},
+    Verb{"snapshot", "[REASON]", "writes what --keep holds to a file", 0, kTextWordsMax,
+         run_snapshot},
+    Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",
+         "goes on elsewhere, no event lost between", 1, 3, run_sink},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() {
+    return kVerbs;
+}
+
+Result<const Verb*> find_verb(std::span<const std::string> words) {
+    std::string names;
+    for (const Verb& verb : kVerbs)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", verb.name);
+    if (words.empty()) return fail(ErrorCode::usage, "no command", names);
+    for (const Verb& verb : kVerbs) {
+        if (verb.name != words.front()) continue;
+        const size_t count = words.size() - 1;
+        if (count >= verb.words_min && count <= verb.words_max) return &verb;
+        return fail(
+            ErrorCode::usage,
+            fmt::format("{}: too {} words", verb.name, count < verb.words_min ? "few" : "many"),
+            fmt::format("{}{}{}", verb.name, verb.arguments.empty() ? "" : " ", verb.arguments));
+    }
+    constexpr size_t kShownMax = 40;
+    return fail(
+        ErrorCode::usage,
+        fmt::format("unknown command \"{}\"", printable(words.front().substr(0, kShownMax))),
+        names);
+}
+
+void run_request(LiveRecording& live, std::string_view line, const Reply& reply) {
+    const auto words = split_words(line);
+    if (!words) {
+        reply(error_answer(words.error()));
+        return;
+    }
+    const auto verb = find_verb(*words);
+    if (!verb) {
+        reply(error_answer(verb.error()));
+        return;
+    }
+    (*verb)->run(live, std::span(*words).subspan(1), reply);
+}
+
+std::string error_answer(const Error& error) {
+    return dump({{"ok", false},
+                 {"error", error.what},
+                 {"hint", error.hint},
+                 {"exit_status", exit_status(error.code)}});
+}
+
+}  // namespace tracer
