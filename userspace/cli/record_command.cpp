@@ -96,6 +96,8 @@ private:
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
     void say_what_is_recorded(const std::vector<PackedFile>& packs) const;
+    [[nodiscard]] RecordingOptions recording_options();
+    [[nodiscard]] Result<int> come_to_nothing(Error error);
     // What it is called beside its output, in answers to `tracer ctl`.
     [[nodiscard]] std::string target_text() const;
     void on_live(LiveRecording* live);
@@ -413,17 +415,7 @@ void Preparation::on_live(LiveRecording* live) {
     }
 }
 
-Result<int> Preparation::run() {
-    StatusLine line(stderr);
-    if (planner_ && !command_.verbosity.quiet) {
-        for (const auto& text : catalog_lines(planner_->catalog(), command_.verbosity.verbose)) {
-            put_text(stderr, fmt::format("tracer: {}\n", text));
-        }
-    }
-    auto early_warnings = planned_.plan.warnings;
-    if (!watch_warning_.empty()) early_warnings.push_back(watch_warning_);
-    early_warnings.insert(early_warnings.end(), recorder_->warnings().begin(),
-                          recorder_->warnings().end());
+RecordingOptions Preparation::recording_options() {
     RecordingOptions options;
     options.probes = planned_.plan.probes;
     options.packs = packs_.found.files;
@@ -448,6 +440,31 @@ Result<int> Preparation::run() {
                      .format = std::string(target_.format_name()),
                      .target = target_text()};
     if (command_.ctl) options.on_live = [this](LiveRecording* live) { on_live(live); };
+    return options;
+}
+
+// Nothing was recorded: a file holds a header at most, and would only puzzle.
+Result<int> Preparation::come_to_nothing(Error error) {
+    const std::vector<std::string> files = output_->facts().files.paths;
+    for (const std::string& file : files) remove_output(file);
+    if (files.empty() && flight_ == nullptr) remove_output(target_.path);
+    if (error.code != ErrorCode::interrupted) return tl::unexpected(std::move(error));
+    report_error(error);
+    return 128 + watch_->signal();  // as a shell says of a program that a signal ended
+}
+
+Result<int> Preparation::run() {
+    StatusLine line(stderr);
+    if (planner_ && !command_.verbosity.quiet) {
+        for (const auto& text : catalog_lines(planner_->catalog(), command_.verbosity.verbose)) {
+            put_text(stderr, fmt::format("tracer: {}\n", text));
+        }
+    }
+    auto early_warnings = planned_.plan.warnings;
+    if (!watch_warning_.empty()) early_warnings.push_back(watch_warning_);
+    early_warnings.insert(early_warnings.end(), recorder_->warnings().begin(),
+                          recorder_->warnings().end());
+    RecordingOptions options = recording_options();
     if (!command_.verbosity.quiet) {
         if (line.is_on()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
@@ -461,17 +478,7 @@ Result<int> Preparation::run() {
     auto result =
         run_recording(*recorder_, *output_, *watch_, child_ ? &*child_ : nullptr, options);
     line.clear();
-    if (!result) {
-        // Nothing was recorded: the file holds a header at most, and would only puzzle.
-        const std::vector<std::string> files = output_->facts().files.paths;
-        for (const std::string& file : files) remove_output(file);
-        if (files.empty() && flight_ == nullptr) remove_output(target_.path);
-        if (result.error().code != ErrorCode::interrupted) {
-            return tl::unexpected(std::move(result).error());
-        }
-        report_error(result.error());
-        return 128 + watch_->signal();  // as a shell says of a program that a signal ended
-    }
+    if (!result) return come_to_nothing(std::move(result).error());
     Summary& summary = result->summary;
     summary.path = target_.path;
     summary.format = target_.format_name();
