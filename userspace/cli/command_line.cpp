@@ -110,7 +110,12 @@ void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts
         ->group("Output");
 }
 
-void add_steering_options(CLI::App& app, RecordTexts& texts) {
+void add_steering_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
+    app.add_option("--ready-fd", command.ready_fd,
+                   "write a newline to this descriptor once everything is armed, and close it; "
+                   "$NOTIFY_SOCKET of a service manager is told too (sd_notify)")
+        ->type_name("N")
+        ->group("Output");
     app.add_flag("--no-ctl", texts.no_ctl,
                  "no socket for `tracer ctl` (default: one that this user and root may use)")
         ->group("Output");
@@ -224,7 +229,7 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
     add_what_options(app, command, texts);
     add_where_options(app, command, texts);
     add_live_options(app, texts.live);
-    add_steering_options(app, texts);
+    add_steering_options(app, command, texts);
     add_cost_options(app, command, texts);
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));

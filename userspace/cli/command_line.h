@@ -67,7 +67,8 @@ struct RecordCommand {
     bool force_perf_links = false;
     bool fast_sites = false;  // probes on 5-byte nops
     bool debuginfod = false;
-    bool ctl = true;  // `tracer ctl` may steer it
+    std::optional<int> ready_fd;  // told when everything is armed
+    bool ctl = true;              // `tracer ctl` may steer it
     Verbosity verbosity;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.

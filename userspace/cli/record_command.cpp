@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/privilege.h"
 #include "cli/probe_plan.h"
+#include "cli/readiness.h"
 #include "control/place.h"
 #include "control/server.h"
 #include "session/buffer_size.h"
@@ -96,6 +97,7 @@ private:
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
     void say_what_is_recorded(const std::vector<PackedFile>& packs) const;
+    void on_attached(const std::vector<PackedFile>& packs) const;
     [[nodiscard]] RecordingOptions recording_options();
     [[nodiscard]] Result<int> come_to_nothing(Error error);
     // What it is called beside its output, in answers to `tracer ctl`.
@@ -104,6 +106,7 @@ private:
 
     const RecordCommand& command_;
     const uint32_t own_pid_;
+    ReadinessRequest readiness_;
     std::vector<EventSpec> events_;
     std::optional<PackPlanner> planner_;  // nullopt: without packs
     OutputTarget target_;
@@ -132,6 +135,9 @@ Status Preparation::prepare() {
         return fail(ErrorCode::usage, "--rotate and --keep write traces, and a capture is none",
                     "name another format: -o trace.fxt");
     }
+    readiness_.fd = command_.ready_fd;
+    if (const char* manager = std::getenv("NOTIFY_SOCKET")) readiness_.notify_socket = manager;
+    TR_TRY(check_readiness(readiness_));
     TR_ASSIGN(events_, parse_probes(command_.probes));
     TR_ASSIGN(planner_, make_pack_planner(command_));
     TR_TRY(find_targets());
@@ -415,6 +421,14 @@ void Preparation::on_live(LiveRecording* live) {
     }
 }
 
+void Preparation::on_attached(const std::vector<PackedFile>& packs) const {
+    if (!command_.verbosity.quiet) say_what_is_recorded(packs);
+    if (const std::string problem = tell_readiness(readiness_); !problem.empty()) {
+        put_text(stderr,
+                 fmt::format("tracer: warning: nobody was told that all is armed: {}\n", problem));
+    }
+}
+
 RecordingOptions Preparation::recording_options() {
     RecordingOptions options;
     options.probes = planned_.plan.probes;
@@ -440,6 +454,7 @@ RecordingOptions Preparation::recording_options() {
                      .format = std::string(target_.format_name()),
                      .target = target_text()};
     if (command_.ctl) options.on_live = [this](LiveRecording* live) { on_live(live); };
+    options.on_attached = [this](const auto& packs) { on_attached(packs); };
     return options;
 }
 
@@ -469,7 +484,6 @@ Result<int> Preparation::run() {
         if (line.is_on()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
         }
-        options.on_attached = [this](const auto& packs) { say_what_is_recorded(packs); };
         options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
         for (const std::string& text : early_warnings) {
             put_text(stderr, fmt::format("tracer: warning: {}\n", text));
