@@ -13,6 +13,7 @@
 #include "support/fixtures/target_program.h"
 
 #include <algorithm>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ constexpr int kSwitches = 200;
 // the checks of eventlogs are through with in time.
 constexpr const char* kFlood = "500000";
 constexpr const char* kTrickle = "5000";
+constexpr Milliseconds kPause{2};
 
 // The flood, endless, and a recording of it that is sent from file to file.
 struct Switched {
@@ -59,6 +61,8 @@ Result<Switched> record_switching(const TempFolder& folder,
             return fail(ErrorCode::io, fmt::format("change {}: {}", i, answer));
         }
         switched.pieces.push_back(piece(i));
+        // Some hits between any two: the changes alone may all be through within 30 ms.
+        std::this_thread::sleep_for(kPause);
     }
     TR_TRY(target.send_signal(SIGKILL));
     TR_ASSIGN(switched.result, run.finish());
