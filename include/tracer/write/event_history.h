@@ -98,7 +98,7 @@ private:
     const uint64_t age_ns_max_;
     const size_t segment_bytes_;
     std::deque<std::shared_ptr<history::Segment>> segments_;  // the last is being written
-    uint64_t bytes_ = 0;                                      // of all of them
+    uint64_t closed_bytes_ = 0;                               // of all but the last
     std::unique_ptr<history::State> state_;                   // after the newest event
     std::vector<std::shared_ptr<const model::Point>> points_;
     WriterCounters counters_;

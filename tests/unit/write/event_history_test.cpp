@@ -320,6 +320,41 @@ TEST(EventHistory, AThreadIsCalledWhatItWasCalledThen) {
     EXPECT_EQ(early.extent().events, 1u);
 }
 
+TEST(EventHistory, AViewOfNothingNewNeverChangesEither) {
+    EventHistory history({});
+    history.define(model::Point{.index = kTick, .category = "test", .name = "tick"});
+    history.define(model::Thread{.index = model::ThreadIndex{0}, .pid = 7, .tid = 7});
+    const auto tick = [&](uint64_t time_ns) {
+        static_cast<void>(
+            history.write({time_ns, model::Instant{kTick, model::ThreadIndex{0}, {}}}));
+    };
+    const HistoryView none = EventHistory({}).view();
+    EXPECT_EQ(none.extent().events, 0u);
+    tick(1);
+    const HistoryView first = history.view();
+    const HistoryView same = history.view();
+    tick(2);
+    EXPECT_EQ(first.extent().events, 1u);
+    EXPECT_EQ(same.extent().events, 1u);
+    EXPECT_EQ(Written(same).lines.size(), 1u);
+    EXPECT_EQ(history.view().extent().events, 2u);
+}
+
+TEST(EventHistory, DefinitionsCountAsMemoryToo) {
+    EventHistory history({.bytes_max = kHistoryBytesMin});
+    history.define(model::Point{.index = kTick, .category = "test", .name = "tick"});
+    for (uint32_t i = 0; i < 100'000; ++i) {
+        history.define(model::Thread{.index = model::ThreadIndex{0},
+                                     .pid = 7,
+                                     .tid = 7,
+                                     .thread_name = std::string(40, 'x')});
+        static_cast<void>(history.write({i, model::Instant{kTick, model::ThreadIndex{0}, {}}}));
+        ASSERT_LE(history.extent().bytes, kHistoryBytesMin);
+    }
+    // An event takes some 20 bytes, a definition ten times that.
+    EXPECT_LT(history.extent().events, kHistoryBytesMin / 200);
+}
+
 TEST(EventHistory, ThreadsThatEndedAreForgottenWithTheirEvents) {
     EventHistory history({.bytes_max = kHistoryBytesMin});
     history.define(model::Point{.index = kTick, .category = "test", .name = "tick"});

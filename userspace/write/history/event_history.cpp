@@ -41,6 +41,8 @@ void EventHistory::define(const model::Thread& thread) {
     auto shared = std::make_shared<const model::Thread>(thread);
     Segment& segment = *segments_.back();
     segment.definitions.push_back({segment.size, shared});
+    segment.definition_bytes += sizeof(Segment::Definition) + sizeof(model::Thread) +
+                                thread.thread_name.size() + thread.process_name.size();
     state_->define(std::move(shared));
 }
 
@@ -59,7 +61,7 @@ WriteStatus EventHistory::write(const model::Event& event) {
     const uint64_t age_ns = event.time_ns - std::min(event.time_ns, segments_.back()->begin_ns);
     const bool is_old =
         age_ns_max_ != 0 && segments_.back()->events != 0 && age_ns > age_ns_max_ / kSegments;
-    if (is_old || segments_.back()->size + size > segments_.back()->capacity) {
+    if (is_old || segments_.back()->filled() + size > segments_.back()->capacity) {
         begin_segment(size, event.time_ns);
     }
     Segment& segment = *segments_.back();
@@ -80,8 +82,7 @@ void EventHistory::begin_segment(size_t bytes_needed, uint64_t time_ns) {
     segment->memory = std::make_unique_for_overwrite<std::byte[]>(segment->capacity);
     state_->rest(segment->base);
     // What the one before has not filled was never touched.
-    if (!segments_.empty()) bytes_ -= segments_.back()->capacity - segments_.back()->size;
-    bytes_ += segment->capacity + segment->base_bytes();
+    if (!segments_.empty()) closed_bytes_ += segments_.back()->used();
     segments_.push_back(std::move(segment));
     forget_old(time_ns);
 }
@@ -90,8 +91,11 @@ void EventHistory::forget_old(uint64_t now_ns) {
     while (segments_.size() > 1) {
         const bool is_old = age_ns_max_ != 0 && now_ns > age_ns_max_ &&
                             segments_.front()->end_ns < now_ns - age_ns_max_;
-        if (!is_old && bytes_ <= bytes_max_) return;
-        bytes_ -= segments_.front()->size + segments_.front()->base_bytes();
+        // The last will be full.
+        const Segment& last = *segments_.back();
+        const uint64_t bytes = closed_bytes_ + last.capacity + last.base_bytes();
+        if (!is_old && bytes <= bytes_max_) return;
+        closed_bytes_ -= segments_.front()->used();
         segments_.pop_front();
     }
 }
@@ -100,8 +104,10 @@ HistoryView EventHistory::view() {
     HistoryView view;
     view.segments_.assign(segments_.begin(), segments_.end());
     view.points_ = points_;
-    // What the view has seen of the last one stays as it is.
-    if (segments_.back()->events != 0 || !segments_.back()->definitions.empty()) {
+    // What the view has seen stays as it is: the one that is written from now on is not in it.
+    if (segments_.back()->events == 0 && segments_.back()->definitions.empty()) {
+        view.segments_.pop_back();
+    } else {
         begin_segment(0, segments_.back()->end_ns);
     }
     return view;
@@ -109,7 +115,7 @@ HistoryView EventHistory::view() {
 
 HistoryExtent EventHistory::extent() const {
     HistoryExtent extent = history::extent_of(segments_);
-    extent.bytes = bytes_ - (segments_.back()->capacity - segments_.back()->size);
+    extent.bytes = closed_bytes_ + segments_.back()->used();
     return extent;
 }
 

@@ -28,16 +28,19 @@ struct Segment {
     size_t size = 0;
     size_t capacity = 0;
     std::vector<Definition> definitions;
+    size_t definition_bytes = 0;
     uint64_t begin_ns = 0;  // of the first event, and of the last
     uint64_t end_ns = 0;
     uint64_t events = 0;
 
     [[nodiscard]] std::span<const std::byte> bytes() const { return {memory.get(), size}; }
 
-    // Memory of the state it begins with.
+    // Memory in use: events and definitions, and the state it begins with.
+    [[nodiscard]] size_t filled() const { return size + definition_bytes; }
     [[nodiscard]] size_t base_bytes() const {
         return base.events.size() + base.threads.size() * sizeof(ThreadPointer);
     }
+    [[nodiscard]] size_t used() const { return filled() + base_bytes(); }
 
     // Calls on_definition(ThreadPointer) and on_event(Event&, bytes) in their order.
     template <typename OnDefinition, typename OnEvent>
