@@ -67,8 +67,9 @@ std::optional<uint64_t> inode_of_new_file(int fd) {
 }  // namespace
 
 bool RingFiles::open() {
+    // The kernel opens what it tells of for us: a named pipe would wait there for its other end.
     events_.reset(fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK,
-                                O_RDONLY | O_CLOEXEC | O_LARGEFILE));
+                                O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_LARGEFILE));
     if (!events_.valid()) return false;
     watch_directory("/dev/shm");
     std::error_code error;
