@@ -45,45 +45,27 @@ bool names_its_files(const EventSpec& event) {
 }  // namespace
 
 model::Point armed_point(model::PointIndex index) {
-    model::Point point;
-    point.index = index;
-    point.kind = model::PointKind::instant;
-    point.category = "tracer";
-    point.name = "probes armed";
-    point.arguments = {{"file", model::ValueType::string},
-                       {"sites", model::ValueType::u64},
-                       {"delay_us", model::ValueType::u64}};
-    return point;
+    return own_point(index, "probes armed",
+                     {{"file", model::ValueType::string},
+                      {"sites", model::ValueType::u64},
+                      {"delay_us", model::ValueType::u64}});
 }
 
 ProbeDefinition armed_definition(model::PointIndex index) {
-    ProbeDefinition definition;
-    definition.probe_id = TR_PROBE_armed;
-    definition.role = HitRole::instant;
-    definition.point = index;
-    definition.slots = {model::ValueType::string, model::ValueType::u64, model::ValueType::u64};
-    definition.spec = "tracer:probes armed (built in)";
-    return definition;
+    using model::ValueType;
+    return own_definition(TR_PROBE_armed, index, "probes armed",
+                          {ValueType::string, ValueType::u64, ValueType::u64});
 }
 
 model::Point titled_point(model::PointIndex index) {
-    model::Point point;
-    point.index = index;
-    point.kind = model::PointKind::instant;
-    point.category = "tracer";
-    point.name = "process title";
-    point.arguments = {{"title", model::ValueType::string}};
-    return point;
+    return own_point(index, "process title", {{"title", model::ValueType::string}});
 }
 
 ProbeDefinition titled_definition(model::PointIndex index) {
-    ProbeDefinition definition;
-    definition.probe_id = TR_PROBE_titled;
+    ProbeDefinition definition =
+        own_definition(TR_PROBE_titled, index, "process titles", {model::ValueType::string});
     definition.role = HitRole::process_name;
-    definition.point = index;
-    definition.slots = {model::ValueType::string};
     definition.name = {{.text = {}, .slot = 0}};
-    definition.spec = "tracer:process titles (built in)";
     return definition;
 }
 

@@ -5,6 +5,7 @@
 #include "session/flight_output.h"
 
 #include "session/clock.h"
+#include "session/own_record.h"
 
 #include <optional>
 #include <span>
@@ -204,13 +205,7 @@ private:
 }  // namespace
 
 model::Point snapshot_point(model::PointIndex index) {
-    model::Point point;
-    point.index = index;
-    point.kind = model::PointKind::instant;
-    point.category = kCategory;
-    point.name = kName;
-    point.arguments = {{"reason", model::ValueType::string}};
-    return point;
+    return own_point(index, std::string(kName), {{"reason", model::ValueType::string}});
 }
 
 std::unique_ptr<FlightOutput> make_flight_output(RecordingDefinitions definitions,

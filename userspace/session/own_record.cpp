@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tracer {
 
@@ -35,6 +38,31 @@ std::vector<std::byte> make_own_hit(const OwnHit& hit) {
     put(hit.numbers.data(), hit.numbers.size_bytes());
     put(hit.text.data(), text_bytes);
     return bytes;
+}
+
+model::Point own_point(model::PointIndex index,
+                       std::string name,
+                       std::vector<model::Argument> arguments) {
+    model::Point point;
+    point.index = index;
+    point.kind = model::PointKind::instant;
+    point.category = "tracer";
+    point.name = std::move(name);
+    point.arguments = std::move(arguments);
+    return point;
+}
+
+ProbeDefinition own_definition(uint32_t probe_id,
+                               model::PointIndex index,
+                               std::string_view name,
+                               std::vector<model::ValueType> slots) {
+    ProbeDefinition definition;
+    definition.probe_id = probe_id;
+    definition.role = HitRole::instant;
+    definition.point = index;
+    definition.slots = std::move(slots);
+    definition.spec = fmt::format("tracer:{} (built in)", name);
+    return definition;
 }
 
 }  // namespace tracer

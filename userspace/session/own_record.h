@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "capture/probe_definition.h"
+#include "tracer/model/definition.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,5 +27,14 @@ struct OwnHit {
 inline constexpr size_t kOwnTextBytesMax = 1024;
 
 [[nodiscard]] std::vector<std::byte> make_own_hit(const OwnHit& hit);
+
+// What such hits are: an instant of the category `tracer`, and the probe that they are of.
+[[nodiscard]] model::Point own_point(model::PointIndex index,
+                                     std::string name,
+                                     std::vector<model::Argument> arguments);
+[[nodiscard]] ProbeDefinition own_definition(uint32_t probe_id,
+                                             model::PointIndex index,
+                                             std::string_view name,
+                                             std::vector<model::ValueType> slots);
 
 }  // namespace tracer

@@ -44,23 +44,11 @@ double per_second(uint64_t count, uint64_t ns) {
 }  // namespace
 
 model::Point mark_point(model::PointIndex index) {
-    model::Point point;
-    point.index = index;
-    point.kind = model::PointKind::instant;
-    point.category = "tracer";
-    point.name = "mark";
-    point.arguments = {{"text", model::ValueType::string}};
-    return point;
+    return own_point(index, "mark", {{"text", model::ValueType::string}});
 }
 
 ProbeDefinition mark_definition(model::PointIndex index) {
-    ProbeDefinition definition;
-    definition.probe_id = TR_PROBE_mark;
-    definition.role = HitRole::instant;
-    definition.point = index;
-    definition.slots = {model::ValueType::string};
-    definition.spec = "tracer:mark (built in)";
-    return definition;
+    return own_definition(TR_PROBE_mark, index, "mark", {model::ValueType::string});
 }
 
 Result<std::unique_ptr<Steering>> Steering::make(SteeringParts parts) {

@@ -116,7 +116,6 @@ bool TriggerWatch::is_of(size_t trigger, model::PointIndex point, std::string_vi
 // A second is judged when it holds too many, or once it is over.
 bool TriggerWatch::has_rate(Watched& watched, uint64_t time_ns) {
     const uint64_t second = time_ns / kSecondNs;
-    bool is_true = false;
     if (second != watched.second) {
         const bool was_judged = static_cast<double>(watched.count) > watched.trigger.limit;
         if (watched.count != 0 && !was_judged) static_cast<void>(judge(watched, false));
@@ -126,9 +125,9 @@ bool TriggerWatch::has_rate(Watched& watched, uint64_t time_ns) {
     watched.count += 1;
     const auto count = static_cast<double>(watched.count);
     if (count > watched.trigger.limit && count - 1 <= watched.trigger.limit) {
-        is_true = judge(watched, true);
+        return judge(watched, true);
     }
-    return is_true;
+    return false;
 }
 
 bool TriggerWatch::has_value(const Watched& watched,

@@ -23,6 +23,12 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
+template <typename Meaning>
+struct Word {
+    std::string_view text;
+    Meaning meaning;
+};
+
 // Reads a text from the left.
 class Reader {
 public:
@@ -54,19 +60,11 @@ public:
         return value;
     }
 
-    std::optional<TriggerCompare> take_compare() {
-        struct Word {
-            std::string_view text;
-            TriggerCompare compare;
-        };
-        constexpr std::array<Word, 6> kWords{{{">=", TriggerCompare::at_least},
-                                              {"<=", TriggerCompare::at_most},
-                                              {"==", TriggerCompare::equal},
-                                              {"!=", TriggerCompare::not_equal},
-                                              {">", TriggerCompare::more},
-                                              {"<", TriggerCompare::less}}};
-        for (const Word& word : kWords) {
-            if (take(word.text)) return word.compare;
+    // The meaning of the first word of the table that comes next.
+    template <typename Meaning, size_t N>
+    std::optional<Meaning> take_one(const std::array<Word<Meaning>, N>& words) {
+        for (const Word<Meaning>& word : words) {
+            if (take(word.text)) return word.meaning;
         }
         return std::nullopt;
     }
@@ -75,21 +73,21 @@ private:
     std::string_view rest_;
 };
 
-std::optional<TriggerKind> take_kind(Reader& reader) {
-    struct Word {
-        std::string_view text;
-        TriggerKind kind;
-    };
-    constexpr std::array<Word, 5> kWords{{{"span", TriggerKind::span},
-                                          {"event", TriggerKind::event},
-                                          {"counter", TriggerKind::counter},
-                                          {"exit", TriggerKind::exit},
-                                          {"crash", TriggerKind::crash}}};
-    for (const Word& word : kWords) {
-        if (reader.take(word.text)) return word.kind;
-    }
-    return std::nullopt;
-}
+// One that another begins with comes behind it.
+constexpr std::array<Word<TriggerCompare>, 6> kCompares{{{">=", TriggerCompare::at_least},
+                                                         {"<=", TriggerCompare::at_most},
+                                                         {"==", TriggerCompare::equal},
+                                                         {"!=", TriggerCompare::not_equal},
+                                                         {">", TriggerCompare::more},
+                                                         {"<", TriggerCompare::less}}};
+constexpr std::array<Word<TriggerKind>, 5> kKinds{{{"span", TriggerKind::span},
+                                                   {"event", TriggerKind::event},
+                                                   {"counter", TriggerKind::counter},
+                                                   {"exit", TriggerKind::exit},
+                                                   {"crash", TriggerKind::crash}}};
+// The factor that makes ns of it.
+constexpr std::array<Word<double>, 5> kTimeUnits{
+    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}}};
 
 Error fault(std::string_view text, std::string_view what) {
     return Error{.code = ErrorCode::usage,
@@ -130,19 +128,9 @@ const char* read_names(Reader& reader, Trigger& out) {
     return nullptr;
 }
 
-// The factor that makes ns of it.
-std::optional<double> take_time_unit(Reader& reader) {
-    if (reader.take("ns")) return 1;
-    if (reader.take("us")) return 1e3;
-    if (reader.take("ms")) return 1e6;
-    if (reader.take("s")) return 1e9;
-    if (reader.take("m")) return 60e9;
-    return std::nullopt;
-}
-
 const char* read_limit(Reader& reader, Trigger& out) {
     if (out.kind == TriggerKind::crash) return nullptr;
-    const auto compare = reader.take_compare();
+    const auto compare = reader.take_one(kCompares);
     if (out.kind == TriggerKind::event && !compare) {
         return out.n == 1 ? nullptr : "K of N needs something that may be false: a rate, > N/s";
     }
@@ -152,7 +140,7 @@ const char* read_limit(Reader& reader, Trigger& out) {
     out.compare = *compare;
     out.limit = *limit;
     if (out.kind == TriggerKind::span) {
-        const auto factor = take_time_unit(reader);
+        const auto factor = reader.take_one(kTimeUnits);
         if (!factor) return "a span is compared with a time: 50ms (ns, us, ms, s, m)";
         out.limit *= *factor;
     }
@@ -171,7 +159,7 @@ Result<Trigger> parse_trigger(std::string_view text) {
     trigger.text = trimmed(text);
     Reader reader(text);
     if (const char* what = read_window(reader, trigger)) return tl::unexpected(fault(text, what));
-    const auto kind = take_kind(reader);
+    const auto kind = reader.take_one(kKinds);
     if (!kind) return tl::unexpected(fault(text, "begins with none of the known words"));
     trigger.kind = *kind;
     if (const char* what = read_names(reader, trigger)) return tl::unexpected(fault(text, what));
