@@ -490,7 +490,7 @@ Cursor::Cursor(Cursor&& other) noexcept = default;
 Cursor& Cursor::operator=(Cursor&& other) noexcept = default;
 
 Result<Cursor> Cursor::over(std::span<const std::byte> memory, const CursorOptions& options) {
-    if (std::bit_cast<uintptr_t>(memory.data()) % alignof(uint64_t) != 0) {
+    if (reinterpret_cast<uintptr_t>(memory.data()) % alignof(uint64_t) != 0) {
         return fail(ErrorCode::usage, "memory of rings that is not aligned to 8 bytes");
     }
     auto impl = std::make_unique<Impl>(std::make_unique<MemorySource>(memory), options);

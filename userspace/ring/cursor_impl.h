@@ -51,7 +51,7 @@ private:
     // One poll's state.
     struct Pass {
         Visitor& visitor;
-        size_t events_max;
+        size_t events_max = 0;
         PollResult result;
         [[nodiscard]] bool is_over() const {
             return result.is_stopped || result.events >= events_max;

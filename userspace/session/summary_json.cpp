@@ -149,12 +149,42 @@ Json snapshots_json(const Summary& summary) {
     return rows;
 }
 
+Json loss_json(const Summary::Loss& loss) {
+    return {{"ring_full", loss.ring_full},     {"missed", loss.missed},
+            {"sink_full", loss.sink_full},     {"refused", loss.refused},
+            {"malformed", loss.malformed},     {"abandoned", loss.abandoned},
+            {"overwritten", loss.overwritten}, {"unwritten", loss.unwritten}};
+}
+
+Json spans_json(const Summary::Spans& spans) {
+    return {{"orphan_ends", spans.orphan_ends},
+            {"begun_before", spans.begun_before},
+            {"begin_kept_out", spans.begin_kept_out},
+            {"unwound", spans.unwound},
+            {"cut_by_loss", spans.cut_by_loss},
+            {"closed_at_exit", spans.closed_at_exit},
+            {"closed_at_end", spans.closed_at_end},
+            {"until", spans.until},
+            {"key_reused", spans.key_reused},
+            {"crossed", spans.crossed},
+            {"key_missing", spans.key_missing},
+            {"too_deep", spans.too_deep},
+            {"keys_beyond_limit", spans.keys_beyond_limit},
+            {"lines_beyond_limit", spans.lines_beyond_limit}};
+}
+
+Json armed_late_json(const LateCounts& late) {
+    return {{"files", late.files},
+            {"sites", late.sites},
+            {"delay_max_us", late.delay_max_ns / 1000},
+            {"files_left_out", late.files_left_out},
+            {"files_gone", late.files_gone},
+            {"mappings_lost", late.mappings_lost}};
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
-    const Summary::Loss& loss = summary.loss;
-    const Summary::Spans& spans = summary.spans;
-    const LateCounts& late = summary.armed_late;
     const Json json = {
         {"output",
          {{"path", summary.path},
@@ -177,38 +207,10 @@ std::string summary_json(const Summary& summary) {
           {"busy", summary.files.skipped.busy}}},
         {"ring_bytes", summary.ring_bytes},
         {"ring_bytes_enough", summary.ring_bytes_enough},
-        {"loss",
-         {{"ring_full", loss.ring_full},
-          {"missed", loss.missed},
-          {"sink_full", loss.sink_full},
-          {"refused", loss.refused},
-          {"malformed", loss.malformed},
-          {"abandoned", loss.abandoned},
-          {"overwritten", loss.overwritten},
-          {"unwritten", loss.unwritten}}},
-        {"spans",
-         {{"orphan_ends", spans.orphan_ends},
-          {"begun_before", spans.begun_before},
-          {"begin_kept_out", spans.begin_kept_out},
-          {"unwound", spans.unwound},
-          {"cut_by_loss", spans.cut_by_loss},
-          {"closed_at_exit", spans.closed_at_exit},
-          {"closed_at_end", spans.closed_at_end},
-          {"until", spans.until},
-          {"key_reused", spans.key_reused},
-          {"crossed", spans.crossed},
-          {"key_missing", spans.key_missing},
-          {"too_deep", spans.too_deep},
-          {"keys_beyond_limit", spans.keys_beyond_limit},
-          {"lines_beyond_limit", spans.lines_beyond_limit}}},
+        {"loss", loss_json(summary.loss)},
+        {"spans", spans_json(summary.spans)},
         {"durations", durations_json(summary)},
-        {"armed_late",
-         {{"files", late.files},
-          {"sites", late.sites},
-          {"delay_max_us", late.delay_max_ns / 1000},
-          {"files_left_out", late.files_left_out},
-          {"files_gone", late.files_gone},
-          {"mappings_lost", late.mappings_lost}}},
+        {"armed_late", armed_late_json(summary.armed_late)},
         {"shared_rings", shared_rings_json(summary)},
         {"packs", packs_json(summary)},
         {"filtered", summary.filtered},
