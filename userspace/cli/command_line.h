@@ -41,6 +41,7 @@ struct FlightRequest {
     std::chrono::nanoseconds cooldown{0};
     std::vector<Trigger> triggers;
     uint64_t files_max = 0;
+    ChunkCompression compression = ChunkCompression::none;
 };
 
 struct RecordCommand {

@@ -104,6 +104,11 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
                    "older ones (default: keep all)")
         ->type_name("N|SIZE")
         ->group(kGroup);
+    app.add_flag(
+           "--zstd", texts.zstd,
+           "compress each file of --rotate and --keep once it is closed (FILE.zst); `zstd -d` "
+           "before it is opened")
+        ->group(kGroup);
     app.add_option("--keep", texts.keep,
                    "keep the last events in memory only: 30s, 512M, or both (default of the size: "
                    "1/16 of free memory, 1G at most); they are written to FILE-0001-TIME.fxt at "
@@ -137,7 +142,16 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
-    return take_flight(texts, command);
+    TR_TRY(take_flight(texts, command));
+    if (!texts.zstd) return {};
+    // One file is whole when the recording has ended: whoever wants it smaller then says so.
+    if (!texts.rotate && !texts.keep) {
+        return fail(ErrorCode::usage, "--zstd compresses the files of --rotate and --keep",
+                    "afterwards: zstd --rm FILE");
+    }
+    command.rotation.compression = ChunkCompression::zstd;
+    if (command.flight) command.flight->compression = ChunkCompression::zstd;
+    return {};
 }
 
 }  // namespace tracer

@@ -52,6 +52,7 @@ void add_pack_options(CLI::App& app, PackTexts& texts);
 struct LiveTexts {
     std::optional<std::string> rotate;
     std::optional<std::string> rotate_keep;
+    bool zstd = false;
     std::optional<std::string> keep;
     std::vector<std::string> when;
     std::optional<std::string> before;

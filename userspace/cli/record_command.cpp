@@ -296,7 +296,8 @@ FlightOptions Preparation::flight_options() const {
                      .format = target_.format,
                      .recording = recording(),
                      .files_max = request.files_max,
-                     .bytes_max = command_.bytes_max};
+                     .bytes_max = command_.bytes_max,
+                     .compression = request.compression};
     return options;
 }
 

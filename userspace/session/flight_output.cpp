@@ -150,6 +150,7 @@ public:
             .writer = writer_.counters(),
             .spans = decoder_->span_tallies(),
             .files = {.paths = {},
+                      .left_plain = files_.left_plain(),
                       .is_history = true,
                       .snapshots = files_.files(),
                       .skipped = {.cooldown = writer_.skipped(), .limit = limit_, .busy = busy_},

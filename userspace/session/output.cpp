@@ -87,6 +87,7 @@ public:
         if (rotating_ != nullptr) {
             facts.files.paths = rotating_->chunk_paths();
             facts.files.deleted = rotating_->chunks_deleted();
+            facts.files.left_plain = rotating_->chunks_left_plain();
         }
         return facts;
     }

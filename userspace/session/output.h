@@ -23,6 +23,7 @@ struct OutputFiles {
     // Of one in several files: those that are there, oldest first, and how many were deleted.
     std::vector<std::string> paths;
     uint64_t deleted = 0;
+    PlainChunks left_plain;
     // Of a flight recorder: what it wrote and why, what it did not, and what it holds.
     bool is_history = false;
     std::vector<SnapshotFile> snapshots;

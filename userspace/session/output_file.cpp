@@ -132,7 +132,8 @@ Result<std::unique_ptr<RotatingSink>> open_rotating_output_sink(const std::strin
     return open_rotating_sink(path, {.file = file_options(real_time),
                                      .limits = rotation.limits,
                                      .keep_files = rotation.keep_files,
-                                     .keep_bytes = rotation.keep_bytes});
+                                     .keep_bytes = rotation.keep_bytes,
+                                     .compression = rotation.compression});
 }
 
 Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool real_time) {

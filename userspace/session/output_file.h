@@ -54,6 +54,7 @@ struct Rotation {
     ChunkLimits limits;
     uint64_t keep_files = 0;
     uint64_t keep_bytes = 0;
+    ChunkCompression compression = ChunkCompression::none;
     [[nodiscard]] bool is_on() const { return limits.chunk_bytes != 0 || limits.chunk_age_ns != 0; }
 };
 

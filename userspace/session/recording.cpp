@@ -247,6 +247,10 @@ RecordingResult Recording::stop(EndCause cause) {
     result.summary.bytes = output_.bytes();
     // Files are made, and deleted, up to here.
     result.summary.files = output_.facts().files;
+    if (const PlainChunks& plain = result.summary.files.left_plain; plain.count > 0) {
+        result.summary.warnings.push_back(
+            fmt::format("{} files are not compressed: {}", plain.count, plain.reason));
+    }
     // What closing reports is the sink's first error, and the cause of any that came before it.
     if (!closed) result.output = closed;
     close_other_sinks(result.summary);

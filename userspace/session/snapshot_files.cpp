@@ -7,6 +7,7 @@
 #include "session/clock.h"
 #include "session/output_file.h"
 #include "session/patient_sink.h"
+#include "sink/compressed_copy.h"
 
 #include <ctime>
 #include <pthread.h>
@@ -85,11 +86,34 @@ void SnapshotFiles::run() {
         SnapshotFile file = std::move(job.file);
         const Status written = write_file(job, file);
         if (!written) file.error = written.error().what;
+        if (written && options_.compression == ChunkCompression::zstd) compress(file);
+        bytes_.fetch_add(file.bytes, std::memory_order_relaxed);
         job = {};
         lock.lock();
         if (!written && !error_) error_ = written.error();
         files_.push_back(std::move(file));
     }
+}
+
+PlainChunks SnapshotFiles::left_plain() const {
+    const std::scoped_lock lock(mutex_);
+    return left_plain_;
+}
+
+void SnapshotFiles::compress(SnapshotFile& file) {
+    const auto compressed = [&]() -> Status {
+        TR_ASSIGN(
+            CompressedCopy copy,
+            CompressedCopy::make(file.path, {.owner = owner_behind_sudo()}, [] { return false; }));
+        TR_TRY(copy.publish());
+        file.path = copy.path();
+        file.bytes = copy.bytes();
+        return {};
+    }();
+    if (compressed) return;
+    const std::scoped_lock lock(mutex_);
+    left_plain_.count += 1;
+    if (left_plain_.reason.empty()) left_plain_.reason = compressed.error().what;
 }
 
 std::string SnapshotFiles::next_path(uint64_t trigger_ns) {
@@ -110,7 +134,7 @@ std::string SnapshotFiles::next_path(uint64_t trigger_ns) {
     do {
         name = fmt::format("{}-{:04}-{:%Y%m%dT%H%M%SZ}{}", stem, number++, utc,
                            has_suffix ? suffix : std::string_view());
-    } while (access(name.c_str(), F_OK) == 0);
+    } while (access(name.c_str(), F_OK) == 0 || access((name + kZstdSuffix).c_str(), F_OK) == 0);
     return name;
 }
 
@@ -128,7 +152,6 @@ Status SnapshotFiles::write_file(const Job& job, SnapshotFile& file) {
     Status ended = writer->close();
     const Status closed = sink.close();
     file.bytes = sink.bytes_written();
-    bytes_.fetch_add(file.bytes, std::memory_order_relaxed);
     // The sink's error is the reason of the writer's.
     TR_TRY(closed);
     return ended;

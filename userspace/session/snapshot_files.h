@@ -7,6 +7,7 @@
 #include "tracer/model/definition.h"
 #include "tracer/write/event_history.h"
 #include "tracer/write/formats.h"
+#include "tracer/write/rotating_sink.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -46,6 +47,7 @@ struct SnapshotFilesOptions {
     model::Recording recording;
     uint64_t files_max = 0;  // 0: no limit
     uint64_t bytes_max = 0;  // of all files; none is begun beyond it
+    ChunkCompression compression = ChunkCompression::none;
 };
 
 class SnapshotFiles {
@@ -71,6 +73,7 @@ public:
 
     // Any thread.
     [[nodiscard]] std::vector<SnapshotFile> files() const;
+    [[nodiscard]] PlainChunks left_plain() const;
     [[nodiscard]] uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
     static constexpr size_t kWaitingMax = 2;
@@ -85,6 +88,7 @@ private:
     void run();
     [[nodiscard]] std::string next_path(uint64_t trigger_ns);
     [[nodiscard]] Status write_file(const Job& job, SnapshotFile& file);
+    void compress(SnapshotFile& file);
 
     const SnapshotFilesOptions options_;
     uint64_t taken_ = 0;
@@ -97,6 +101,7 @@ private:
     bool is_finishing_ = false;
     std::vector<SnapshotFile> files_;
     std::optional<Error> error_;
+    PlainChunks left_plain_;
 };
 
 }  // namespace tracer

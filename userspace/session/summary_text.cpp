@@ -7,6 +7,7 @@
 #include "session/human.h"
 #include "session/summary_packs.h"
 #include "session/summary_spans.h"
+#include "sink/compressed_copy.h"
 #include "tracer/write/formats.h"
 
 #include <algorithm>
@@ -287,8 +288,12 @@ void add_file_lines(const Summary& summary, const Lines& out) {
     if (summary.files.paths.size() > 1)
         fmt::format_to(out, " to {}", printable(summary.files.paths.back()));
     const Format* format = find_format_by_name(summary.format);
+    const bool is_compressed = summary.files.paths.front().ends_with(kZstdSuffix);
     fmt::format_to(out, "{}\n",
-                   format != nullptr ? fmt::format("; each by itself: {}", format->opening) : "");
+                   format != nullptr
+                       ? fmt::format("; each by itself: {}{}",
+                                     is_compressed ? "`zstd -d`, then " : "", format->opening)
+                       : "");
 }
 
 }  // namespace

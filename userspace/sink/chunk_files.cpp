@@ -6,11 +6,13 @@
 // for what is in them.
 #include "sink/chunk_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -61,6 +63,23 @@ Result<std::unique_ptr<ChunkFiles>> ChunkFiles::open(const std::string& path,
     return files;
 }
 
+ChunkFiles::ChunkFiles(std::string stem, std::string suffix, const RotatingSinkOptions& options)
+    : stem_(std::move(stem)), suffix_(std::move(suffix)), options_(options) {
+    if (options_.compression == ChunkCompression::none) return;
+    const SyncOptions& sync = options_.file.sync;
+    compressor_ = std::make_unique<ChunkCompressor>(
+        CompressOptions{.owner = options_.file.owner,
+                        .sync = sync.at_close || sync.every_bytes != 0 || sync.every_ms != 0},
+        ChunkCompressor::Owner{
+            .is_wanted = [this](const std::string& path) { return is_there(path); },
+            .publish = [this](CompressedCopy& copy) { return take_compressed(copy); }});
+}
+
+ChunkFiles::~ChunkFiles() {
+    // In a child of fork() its thread, on which even its destructor would wait, is not there.
+    if (compressor_ && compressor_->is_copy()) static_cast<void>(compressor_.release());
+}
+
 Result<OutputFile> ChunkFiles::make_file(int64_t start_ns) {
     for (int taken = 0;; ++taken) {
         number_ += 1;
@@ -94,6 +113,7 @@ Status ChunkFiles::write(const IoBuffer& buffer) {
     if (buffer.chunk_start_ns) {
         TR_TRY(close_current());
         TR_TRY(begin(*buffer.chunk_start_ns));
+        compress_closed();
     }
     TR_TRY(make_room(0, current_->bytes() + buffer.used));
     Status written = current_->write(buffer);
@@ -110,30 +130,76 @@ Status ChunkFiles::service() {
 }
 
 Status ChunkFiles::finish() {
-    return close_current();
+    Status status = close_current();
+    if (!compressor_) return status;
+    // Also of files before an error: they are whole.
+    if (const Status room = make_room(0, 0); status && !room) status = room;
+    compress_closed();
+    compressor_->finish();
+    return status;
 }
 
 Status ChunkFiles::close_current() {
     if (!current_) return {};  // the next one could not be made
     Status status = current_->finish();
+    const std::lock_guard lock(mutex_);
+    chunks_.back().bytes = current_->bytes();
     closed_bytes_ += current_->bytes();
-    {
-        const std::lock_guard lock(mutex_);
-        chunks_.back().bytes = current_->bytes();
-    }
+    closed_path_ = chunks_.back().path;
     current_.reset();
     return status;
+}
+
+// Once there is room for what comes beside it.
+void ChunkFiles::compress_closed() {
+    if (!compressor_ || !closed_path_) return;
+    compressor_->add(*std::exchange(closed_path_, std::nullopt));
+}
+
+bool ChunkFiles::is_there(const std::string& path) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(chunks_, path, &Chunk::path) != chunks_.end();
+}
+
+// On the compressor's thread.
+Status ChunkFiles::take_compressed(CompressedCopy& copy) {
+    const std::lock_guard lock(mutex_);
+    const auto chunk = std::ranges::find(chunks_, copy.plain_path(), &Chunk::path);
+    if (chunk == chunks_.end()) return {};
+    struct stat plain {};
+    struct stat made {};
+    // Whoever put another file in its place meanwhile keeps it.
+    if (::lstat(chunk->path.c_str(), &plain) != 0 || plain.st_dev != chunk->device ||
+        plain.st_ino != chunk->inode || ::fstat(copy.fd(), &made) != 0) {
+        return {};
+    }
+    TR_TRY(copy.publish());
+    closed_bytes_ -= chunk->bytes - copy.bytes();
+    *chunk = {copy.path(), made.st_dev, made.st_ino, copy.bytes(), false};
+    return {};
+}
+
+// Of the closed ones, and what the largest of them takes a second time while it is compressed.
+uint64_t ChunkFiles::kept_bytes() const {
+    const std::lock_guard lock(mutex_);
+    uint64_t plain_bytes_max = 0;
+    if (compressor_) {
+        for (const Chunk& chunk : chunks_) {
+            if (chunk.is_plain) plain_bytes_max = std::max(plain_bytes_max, chunk.bytes);
+        }
+    }
+    return closed_bytes_ + plain_bytes_max;
 }
 
 // Deletes old chunks until `file_count` more files and `bytes` beside the closed ones may be there.
 Status ChunkFiles::make_room(uint64_t file_count, uint64_t bytes) {
     const size_t current_count = current_ ? 1 : 0;
-    // Only this thread changes the list, so it may look without the lock.
+    // Only this thread makes the list longer or shorter, so it may look at that without the lock.
     while (chunks_.size() > current_count) {
         const bool are_many =
             options_.keep_files != 0 && chunks_.size() + file_count > options_.keep_files;
         const bool are_long =
-            options_.keep_bytes != 0 && closed_bytes_ + bytes > options_.keep_bytes;
+            options_.keep_bytes != 0 && kept_bytes() + bytes > options_.keep_bytes;
         if (!are_many && !are_long) break;
         TR_TRY(delete_oldest());
     }
@@ -141,6 +207,7 @@ Status ChunkFiles::make_room(uint64_t file_count, uint64_t bytes) {
 }
 
 Status ChunkFiles::delete_oldest() {
+    const std::lock_guard lock(mutex_);
     const Chunk& oldest = chunks_.front();
     struct stat found {};
     const bool is_ours = ::lstat(oldest.path.c_str(), &found) == 0 &&
@@ -150,10 +217,14 @@ Status ChunkFiles::delete_oldest() {
                           "more than what is to be kept would pile up");
     }
     closed_bytes_ -= oldest.bytes;
-    const std::lock_guard lock(mutex_);
     chunks_.pop_front();
     deleted_count_ += is_ours ? 1 : 0;
     return {};
+}
+
+PlainChunks ChunkFiles::left_plain() const {
+    if (!compressor_) return {};
+    return {.count = compressor_->failures(), .reason = compressor_->first_failure()};
 }
 
 std::vector<std::string> ChunkFiles::paths() const {

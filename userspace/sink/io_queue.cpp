@@ -6,14 +6,13 @@
 // would have a hole before it.
 #include "sink/io_queue.h"
 
+#include "sink/sink_thread.h"
 #include "tracer/write/byte_sink.h"
 
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <pthread.h>
 #include <sched.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace tracer {
@@ -49,18 +48,9 @@ void IoQueue::make_ready(size_t buffers) {
 }
 
 void IoQueue::start() {
-    // The thread inherits a mask with everything blocked: signals are for the main thread, and a
-    // broken pipe is to be an error here (EPIPE), not the end of the program (SIGPIPE).
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-        remember(fail_errno(ErrorCode::io, error.code().value(), "start the output thread"));
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    auto started = start_sink_thread([this] { run(); });
+    if (started) thread_ = std::move(*started);
+    if (!started) remember(tl::unexpected(std::move(started).error()));
 }
 
 std::unique_ptr<IoBuffer> IoQueue::acquire() {

@@ -50,6 +50,7 @@ public:
 
     std::vector<std::string> chunk_paths() const override { return files_.paths(); }
     uint64_t chunks_deleted() const override { return files_.deleted_count(); }
+    PlainChunks chunks_left_plain() const override { return files_.left_plain(); }
 
 private:
     const ChunkFiles& files_;  // the producer's, which lives as long

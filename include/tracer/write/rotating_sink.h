@@ -11,6 +11,15 @@
 
 namespace tracer {
 
+// What becomes of a chunk once it is closed; never of one that is being written, since a compressed
+// file that was cut does not open.
+enum class ChunkCompression {
+    none,
+    // NAME.zst (zstd) in the place of NAME, made by a thread of its own at the lowest priority: it
+    // appears whole, then the plain one goes. Killed at any time, each chunk is there whole, once.
+    zstd,
+};
+
 struct RotatingSinkOptions {
     // Buffers, owner, thread and syncs, as for one file; `owner` is given every chunk. At least two
     // buffers are taken: one chunk's end and the next one's opening.
@@ -22,6 +31,14 @@ struct RotatingSinkOptions {
     // is gone before the new one says anything: 2 or more keep a past.
     uint64_t keep_files = 0;
     uint64_t keep_bytes = 0;
+    // With keep_bytes a chunk counts twice while it is compressed. close() waits for the last.
+    ChunkCompression compression = ChunkCompression::none;
+};
+
+// Chunks that were to be compressed and stay as they are.
+struct PlainChunks {
+    uint64_t count = 0;
+    std::string reason;  // of the first
 };
 
 // A row of files, each of which reads alone. From the path DIR/NAME.SUFFIX they are called
@@ -33,9 +50,9 @@ struct RotatingSinkOptions {
 // of its own. Each file is new, 0600, and given to the owner. Only files that this sink made are
 // deleted: one that was put in place of ours, or moved away, is left alone.
 //
-// Threads as for every ByteSink: one producer; health(), bytes_committed(), chunk_paths() and
-// chunks_deleted() from any thread. Files are opened, written, synced, closed and deleted by the
-// sink's own thread; the first error of any of them (a full disk, a folder that is gone, an old
+// Threads as for every ByteSink: one producer; health(), bytes_committed() and what begins with
+// chunks_ or chunk_paths from any thread. Files are opened, written, synced, closed and deleted by
+// the sink's own thread; the first error of any of them (a full disk, a folder that is gone, an old
 // chunk that cannot be deleted) is kept and ends the sink; what is written by then stays, in whole
 // records.
 class RotatingSink : public ChunkedSink {
@@ -43,6 +60,8 @@ public:
     // The chunks that are there, oldest first, the one being written last.
     [[nodiscard]] virtual std::vector<std::string> chunk_paths() const = 0;
     [[nodiscard]] virtual uint64_t chunks_deleted() const = 0;
+    // All of them after close().
+    [[nodiscard]] virtual PlainChunks chunks_left_plain() const = 0;
 };
 
 // Makes the first file at once, so that a bad path is an error here. `path` is made absolute: a

@@ -136,6 +136,11 @@ TEST(CommandLine, TakesFilesThatRotate) {
     }
     usage_error({"-a", "--rotate", "1G", "--rotate-keep", "0"});
     usage_error({"-a", "--rotate-keep", "5"});
+    EXPECT_EQ(rotation.compression, ChunkCompression::none);
+    EXPECT_EQ(record({"-a", "--rotate", "1G", "--zstd"}).rotation.compression,
+              ChunkCompression::zstd);
+    EXPECT_EQ(record({"-a", "--keep", "9s", "--zstd"}).flight->compression, ChunkCompression::zstd);
+    usage_error({"-a", "--zstd"});
     usage_error({"-a", "--rotate", "1G", "-o", "-"});
 }
 

@@ -9,6 +9,7 @@
 #include "tracer/write/formats.h"
 #include "unit/session/wait_until.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -155,6 +156,28 @@ TEST_F(Flight, WritesTheEndIfAskedEvenOfNothing) {
     EXPECT_EQ(ticks_in(files[0]), Numbers());
     EXPECT_EQ(std::filesystem::status(files[0].path).permissions(),
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(Flight, CompressesAFileOnceItIsWhole) {
+    FlightOptions options;
+    options.at_end = true;
+    options.files.compression = ChunkCompression::zstd;
+    start("", options);
+    Numbers all;
+    for (uint64_t i = 1; i <= 2000; ++i) {
+        tick(i * kSecond, i);
+        all.push_back(i);
+    }
+    auto files = finish(2001 * kSecond);
+    ASSERT_EQ(files.size(), 1u);
+    ASSERT_TRUE(files[0].path.ends_with(".fxt.zst")) << files[0].path;
+    EXPECT_EQ(files[0].bytes, std::filesystem::file_size(files[0].path));
+    EXPECT_EQ(output_->facts().files.left_plain.count, 0u);
+    const std::string plain = files[0].path.substr(0, files[0].path.size() - 4);
+    EXPECT_FALSE(std::filesystem::exists(plain));
+    ASSERT_EQ(std::system(("zstd -q -d '" + files[0].path + "'").c_str()), 0);
+    files[0].path = plain;
+    EXPECT_EQ(ticks_in(files[0]), all);
 }
 
 TEST_F(Flight, AFileThatFailsIsToldAtTheEnd) {

@@ -39,41 +39,7 @@ RotatingSinkOptions every(uint64_t chunk_bytes) {
             .limits = {.chunk_bytes = chunk_bytes}};
 }
 
-class RotatingSinkTest : public test::FolderTest {
-protected:
-    [[nodiscard]] std::unique_ptr<RotatingSink> open(const RotatingSinkOptions& options) {
-        auto sink = open_rotating_sink(path(), options);
-        EXPECT_TRUE(sink.has_value()) << sink.error().what;
-        return std::move(*sink);
-    }
-
-    // The next `count` events and the chunks that become due, each event as soon as there is room.
-    void write(RotatingSink& sink, RecordWriter& writer, uint64_t count) {
-        for (uint64_t i = 0; i < count; ++i) {
-            ASSERT_TRUE(begin_chunk_if_due(sink, writer).has_value());
-            ASSERT_TRUE(
-                wait_until([&] { return writer.write(event_at(next_event)) == WriteStatus::ok; }));
-            next_event += 1;
-        }
-    }
-
-    // Every file begins with an opening, and the events of all are there once and in order.
-    void expect_whole(const std::vector<std::string>& paths, uint64_t first_event) const {
-        uint64_t expected = first_event;
-        for (const std::string& file : paths) {
-            const auto records = read_records(contents(file));
-            ASSERT_FALSE(records.empty()) << file;
-            EXPECT_EQ(records[0].kind, RecordKind::opening) << file;
-            for (size_t i = 1; i < records.size(); ++i) {
-                EXPECT_EQ(records[i].kind, RecordKind::event);
-                ASSERT_EQ(records[i].number, expected++) << file;
-            }
-        }
-        EXPECT_EQ(expected, next_event);
-    }
-
-    uint64_t next_event = 0;
-};
+class RotatingSinkTest : public test::ChunkTest {};
 
 TEST_F(RotatingSinkTest, EveryRecordIsInOneChunkUnderLoad) {
     constexpr uint64_t kChunkBytes = 300'000;

@@ -5,7 +5,10 @@
 #pragma once
 
 #include "tracer/write/byte_sink.h"
+#include "tracer/write/chunk_switch.h"
+#include "tracer/write/rotating_sink.h"
 #include "tracer/write/trace_writer.h"
+#include "unit/session/wait_until.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,9 +17,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -142,5 +147,45 @@ private:
 inline model::Event event_at(uint64_t time_ns) {
     return {time_ns, model::Instant{}};
 }
+
+// A folder for chunks, and numbered events for them.
+class ChunkTest : public FolderTest {
+protected:
+    [[nodiscard]] std::unique_ptr<RotatingSink> open(const RotatingSinkOptions& options) const {
+        auto sink = open_rotating_sink(path(), options);
+        EXPECT_TRUE(sink.has_value()) << sink.error().what;
+        return std::move(*sink);
+    }
+
+    // The next `count` events and the chunks that become due, each event as soon as there is room.
+    void write(RotatingSink& sink, RecordWriter& writer, uint64_t count) {
+        for (uint64_t i = 0; i < count; ++i) {
+            ASSERT_TRUE(begin_chunk_if_due(sink, writer).has_value());
+            ASSERT_TRUE(
+                wait_until([&] { return writer.write(event_at(next_event)) == WriteStatus::ok; }));
+            next_event += 1;
+        }
+    }
+
+    // Every file begins with an opening, and the events of all are there once and in order;
+    // `contents_of` reads one.
+    void expect_whole(const std::vector<std::string>& paths,
+                      uint64_t first_event,
+                      std::string (*contents_of)(const std::string&) = &contents) const {
+        uint64_t expected = first_event;
+        for (const std::string& file : paths) {
+            const auto records = read_records(contents_of(file));
+            ASSERT_FALSE(records.empty()) << file;
+            EXPECT_EQ(records[0].kind, RecordKind::opening) << file;
+            for (size_t i = 1; i < records.size(); ++i) {
+                EXPECT_EQ(records[i].kind, RecordKind::event);
+                ASSERT_EQ(records[i].number, expected++) << file;
+            }
+        }
+        EXPECT_EQ(expected, next_event);
+    }
+
+    uint64_t next_event = 0;
+};
 
 }  // namespace tracer::test
