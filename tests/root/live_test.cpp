@@ -13,6 +13,7 @@
 #include "support/fixtures/target_program.h"
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 #include <unistd.h>
 
@@ -173,6 +174,88 @@ nlohmann::json ctl(const std::vector<std::string>& words) {
     EXPECT_TRUE(result);
     if (!result) return {};
     return nlohmann::json::parse(result->output, nullptr, false);
+}
+
+// One chunk on its way to a reader who takes his time; false: none was whole.
+Result<bool> take_chunk(ControlConnection& connection, std::string& chunk) {
+    TR_ASSIGN(const std::string line, connection.ask(std::vector<std::string>{"chunks"}));
+    const auto answer = nlohmann::json::parse(line);
+    if (!answer.value("ok", false)) return fail(ErrorCode::io, line);
+    const auto bytes = answer.at("payload_bytes").get<uint64_t>();
+    if (bytes == 0) return false;
+    chunk.clear();
+    TR_TRY(connection.read_payload(bytes, [&](std::span<const std::byte> part) -> Status {
+        chunk.append(reinterpret_cast<const char*>(part.data()), part.size());
+        return {};
+    }));
+    return true;
+}
+
+TEST(LiveRecorded, ChunksTakenSlowlyHoldAllButWhatIsCounted) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    auto target = start_target("flood", {"--hits", "1000000000", "--rate", kFlood});
+    ASSERT_TRUE(target) << target.error().what;
+    // What two chunks need, and a little.
+    auto run = TracerRun::start({"--pid", std::to_string(target->pid()), "--no-sched", "--no-packs",
+                                 "-e", "usdt:flood:hit(n=arg0)", "--chunks", "1M", "--chunk-memory",
+                                 "4M", "-o", folder->file("left.fxt")});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(run->wait_until_recording());
+    ASSERT_TRUE(target->send_line("go"));
+    const auto control = control_folder(geteuid(), nullptr);
+    ASSERT_TRUE(control);
+    const auto pid = static_cast<uint32_t>(run->process().pid());
+    auto connection = ControlConnection::open(*control, pid, kLimit);
+    ASSERT_TRUE(connection) << connection.error().what;
+    std::vector<std::string> chunks;
+    constexpr size_t kChunks = 12;
+    constexpr Milliseconds kSlow{200};
+    for (int i = 0; i < 1000 && chunks.size() < kChunks; ++i) {
+        std::string chunk;
+        const auto taken = take_chunk(*connection, chunk);
+        ASSERT_TRUE(taken) << taken.error().what;
+        if (*taken) chunks.push_back(std::move(chunk));
+        std::this_thread::sleep_for(kSlow);
+    }
+    ASSERT_EQ(chunks.size(), kChunks);
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    const auto result = run->finish();
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->status, ExitStatus{}) << result->errors;
+    const nlohmann::json& summary = result->summary;
+    EXPECT_TRUE(summary.value("agree", false)) << summary.dump();
+    EXPECT_EQ(summary.at("output").at("chunks_taken"), kChunks);
+    std::vector<FxtFile> files;
+    for (const std::string& chunk : chunks) {
+        // It ends between two batches of records.
+        EXPECT_LT(chunk.size(), 2u << 20);
+        files.push_back(parse_fxt(std::as_bytes(std::span(chunk.data(), chunk.size()))));
+    }
+    // What nobody took by the end is in files.
+    for (const auto& path : summary.at("output").at("files")) {
+        auto file = load_fxt(path.get<std::string>());
+        ASSERT_TRUE(file) << file.error().what;
+        files.push_back(std::move(*file));
+    }
+    EXPECT_GT(files.size(), kChunks);
+    std::vector<uint64_t> numbers;
+    for (const FxtFile& file : files) {
+        const auto some = numbers_in(file);
+        numbers.insert(numbers.end(), some.begin(), some.end());
+    }
+    const nlohmann::json probe = probe_row(summary, "usdt:flood:hit(n=arg0)");
+    const auto lost = probe.at("lost").at("ring_full").get<uint64_t>() +
+                      summary.at("loss").at("sink_full").get<uint64_t>();
+    EXPECT_GT(summary.at("loss").at("sink_full").get<uint64_t>(), 0u) << "nothing was too slow";
+    // A few of what is counted as lost are no hits: what says that there was loss, names.
+    const uint64_t missing = probe.at("hits").get<uint64_t>() - numbers.size();
+    EXPECT_LE(missing, lost);
+    EXPECT_GE(missing, lost - lost / 100);
+    EXPECT_TRUE(std::ranges::is_sorted(numbers));
+    EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end());
 }
 
 TEST(LiveRecorded, IsMarkedAndStoppedByItsUser) {

@@ -188,11 +188,11 @@ Status take_texts(const RecordTexts& texts, RecordCommand& command) {
         command.buffer = *buffer;
     }
     TR_ASSIGN(command.packs, take_pack_options(texts.packs));
+    command.ctl = !texts.no_ctl;
     TR_TRY(take_live_options(texts.live, command));
     command.real_time = !texts.no_rt;
     command.sched = !texts.no_sched;
     command.rings = !texts.no_rings;
-    command.ctl = !texts.no_ctl;
     command.tree = command.tree || !command.command.empty();
     return {};
 }

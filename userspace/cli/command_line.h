@@ -44,6 +44,12 @@ struct FlightRequest {
     ChunkCompression compression = ChunkCompression::none;
 };
 
+// A recording in memory, in chunks that are taken from there.
+struct ChunkRequest {
+    ChunkLimits limits;
+    uint64_t bytes_max = 0;  // 0: a part of free memory
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -60,6 +66,7 @@ struct RecordCommand {
     uint64_t bytes_max = 0;  // 0: no limit
     Rotation rotation;
     std::optional<FlightRequest> flight;  // --keep
+    std::optional<ChunkRequest> chunks;
     std::optional<BufferRequest> buffer;
     uint32_t drain_percent = 50;
     bool real_time = true;
@@ -131,6 +138,7 @@ struct CtlCommand {
     std::optional<uint32_t> pid;     // none: the only one
     std::vector<std::string> words;  // a verb of control/verbs.h and what follows it; or "list"
     bool json = false;
+    std::string output = ".";  // of chunks: a folder, or "-"
 };
 
 // `tracer rings`

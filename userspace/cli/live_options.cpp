@@ -91,6 +91,32 @@ Status take_flight(const LiveTexts& texts, RecordCommand& command) {
     return {};
 }
 
+Status take_chunks(const LiveTexts& texts, RecordCommand& command) {
+    if (!texts.chunks) {
+        if (!texts.chunk_memory) return {};
+        return fail(ErrorCode::usage, "--chunk-memory needs --chunks", "--chunks 1M, or 10s");
+    }
+    if (texts.rotate || texts.keep) {
+        return fail(ErrorCode::usage, "--chunks excludes --rotate and --keep",
+                    "--chunks keeps pieces in memory until `tracer ctl chunks` takes them");
+    }
+    if (command.output_path == "-") {
+        return fail(ErrorCode::usage, "--chunks: what nobody takes becomes files at the end",
+                    "name a file: -o trace.fxt");
+    }
+    if (!command.ctl) {
+        return fail(ErrorCode::usage, "--chunks with --no-ctl: nobody could take them");
+    }
+    ChunkRequest chunks;
+    SizeAndTime limits;
+    TR_TRY(take(texts.chunks, "--chunks", parse_size_and_time, limits));
+    chunks.limits = {.chunk_bytes = limits.bytes,
+                     .chunk_age_ns = static_cast<uint64_t>(limits.time.count())};
+    TR_TRY(take(texts.chunk_memory, "--chunk-memory", parse_size, chunks.bytes_max));
+    command.chunks = chunks;
+    return {};
+}
+
 }  // namespace
 
 void add_live_options(CLI::App& app, LiveTexts& texts) {
@@ -108,6 +134,17 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
            "--zstd", texts.zstd,
            "compress each file of --rotate and --keep once it is closed (FILE.zst); `zstd -d` "
            "before it is opened")
+        ->group(kGroup);
+    app.add_option("--chunks", texts.chunks,
+                   "write no file: keep the trace in memory in pieces of this size or time, each "
+                   "of which opens by itself, until `tracer ctl chunks` takes them; what nobody "
+                   "takes is written to FILE-00000001-TIME.fxt at the end")
+        ->type_name("SIZE|TIME")
+        ->group(kGroup);
+    app.add_option("--chunk-memory", texts.chunk_memory,
+                   "of all pieces (default: 1/16 of free memory, 1G at most); what has no room is "
+                   "lost, and counted")
+        ->type_name("SIZE")
         ->group(kGroup);
     app.add_option("--keep", texts.keep,
                    "keep the last events in memory only: 30s, 512M, or both (default of the size: "
@@ -143,6 +180,7 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
     TR_TRY(take_flight(texts, command));
+    TR_TRY(take_chunks(texts, command));
     if (!texts.zstd) return {};
     // One file is whole when the recording has ended: whoever wants it smaller then says so.
     if (!texts.rotate && !texts.keep) {

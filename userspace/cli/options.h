@@ -53,6 +53,8 @@ struct LiveTexts {
     std::optional<std::string> rotate;
     std::optional<std::string> rotate_keep;
     bool zstd = false;
+    std::optional<std::string> chunks;
+    std::optional<std::string> chunk_memory;
     std::optional<std::string> keep;
     std::vector<std::string> when;
     std::optional<std::string> before;

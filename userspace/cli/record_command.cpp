@@ -130,9 +130,10 @@ private:
 
 Status Preparation::prepare() {
     TR_ASSIGN(target_, choose_output(command_.output_path, command_.format_name));
-    const bool is_in_pieces = command_.flight || command_.rotation.is_on();
+    const bool is_in_pieces = command_.flight || command_.rotation.is_on() || command_.chunks;
     if (is_in_pieces && target_.format == nullptr) {
-        return fail(ErrorCode::usage, "--rotate and --keep write traces, and a capture is none",
+        return fail(ErrorCode::usage,
+                    "--rotate, --keep and --chunks write traces, and a capture is none",
                     "name another format: -o trace.fxt");
     }
     readiness_.fd = command_.ready_fd;
@@ -267,6 +268,14 @@ Status Preparation::open_sink() {
         output_ = std::move(flight);
         return {};
     }
+    if (command_.chunks) {
+        ChunkMemoryOptions options{.limits = command_.chunks->limits,
+                                   .bytes_max = command_.chunks->bytes_max};
+        if (options.bytes_max == 0) options.bytes_max = default_history_bytes();
+        TR_ASSIGN(output_,
+                  open_chunk_output(*target_.format, definitions(), options, target_.path));
+        return {};
+    }
     if (command_.rotation.is_on()) {
         TR_ASSIGN(auto files,
                   open_rotating_output_sink(target_.path, command_.rotation, command_.real_time));
@@ -385,6 +394,7 @@ void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) con
         fmt::format("to {}", target_.path == "-" ? "standard output" : printable(target_.path));
     if (command_.rotation.is_on())
         where = fmt::format("to files named after {}", printable(target_.path));
+    if (command_.chunks) where = "to memory, `tracer ctl chunks` takes it from there";
     if (command_.flight) {
         where = command_.ctl ? "to memory, `tracer ctl snapshot` writes"
                              : fmt::format("to memory, `kill -USR1 {}` writes", own_pid_);
@@ -463,7 +473,7 @@ RecordingOptions Preparation::recording_options() {
 Result<int> Preparation::come_to_nothing(Error error) {
     const std::vector<std::string> files = output_->facts().files.paths;
     for (const std::string& file : files) remove_output(file);
-    if (files.empty() && flight_ == nullptr) remove_output(target_.path);
+    if (files.empty() && flight_ == nullptr && !command_.chunks) remove_output(target_.path);
     if (error.code != ErrorCode::interrupted) return tl::unexpected(std::move(error));
     report_error(error);
     return 128 + watch_->signal();  // as a shell says of a program that a signal ended

@@ -6,10 +6,12 @@
 #include "control/place.h"
 #include "control/words.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <poll.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,17 +49,40 @@ Result<std::string> ControlConnection::ask(std::span<const std::string> words) {
         static_cast<ssize_t>(line.size())) {
         return no_answer(errno);
     }
-    std::string answer;
+    std::string answer = std::exchange(rest_, {});
     std::array<char, 4096> buffer{};
     while (answer.size() < kAnswerBytesMax) {
+        const size_t end = answer.find('\n');
+        if (end != std::string::npos) {
+            rest_ = answer.substr(end + 1);
+            answer.resize(end);
+            return answer;
+        }
         const ssize_t count = recv(socket_.get(), buffer.data(), buffer.size(), 0);
         if (count < 0) return no_answer(errno);
         if (count == 0) return fail(ErrorCode::not_found, "the recording ended before it answered");
         answer.append(buffer.data(), static_cast<size_t>(count));
-        const size_t end = answer.find('\n');
-        if (end != std::string::npos) return answer.substr(0, end);
     }
     return fail(ErrorCode::bad_input, "the recording's answer has no end");
+}
+
+Status ControlConnection::read_payload(
+    uint64_t bytes, const std::function<Status(std::span<const std::byte>)>& take) {
+    const size_t held = std::min<uint64_t>(rest_.size(), bytes);
+    TR_TRY(take(std::as_bytes(std::span(rest_.data(), held))));
+    rest_.erase(0, held);
+    uint64_t left = bytes - held;
+    std::array<std::byte, 65536> buffer{};
+    while (left > 0) {
+        const ssize_t count =
+            recv(socket_.get(), buffer.data(), std::min<uint64_t>(buffer.size(), left), 0);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return no_answer(errno);
+        if (count == 0) return fail(ErrorCode::io, "the recording ended in the middle of a chunk");
+        TR_TRY(take(std::span(buffer).first(static_cast<size_t>(count))));
+        left -= static_cast<uint64_t>(count);
+    }
+    return {};
 }
 
 bool ControlConnection::wait_for_end(std::chrono::milliseconds timeout) {

@@ -5,11 +5,12 @@
 // and what is no line the end of its connection. Made by the command line for each recording.
 #include "control/server.h"
 
-#include "control/verbs.h"
 #include "control/words.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ namespace tracer {
 namespace {
 
 constexpr uint64_t kListener = 0;
+// The recording's main loop has more to do than to send a chunk in one piece.
+constexpr size_t kTurnBytesMax = 1 << 20;
 
 // Not to be waited for: who is refused may be slow or gone.
 void refuse(int fd, const Error& error) {
@@ -143,7 +146,7 @@ void ControlServer::read_from(Client& client) {
 
 void ControlServer::do_next(uint64_t id) {
     Client& client = clients_.at(id);
-    if (client.is_waiting || !client.out.empty()) return;
+    if (client.is_waiting || client.has_output()) return;
     const size_t end = client.in.find('\n');
     const size_t length = end == std::string::npos ? client.in.size() : end;
     if (length >= kRequestBytesMax || (end == std::string::npos && client.is_last && length > 0)) {
@@ -160,25 +163,37 @@ void ControlServer::do_next(uint64_t id) {
     const std::string line = client.in.substr(0, end);
     client.in.erase(0, end + 1);
     client.is_waiting = true;
-    run_request(live_, line, [this, id](std::string text) { answer(id, std::move(text)); });
+    run_request(live_, line, [this, id](Answer done) { answer(id, std::move(done)); });
 }
 
-void ControlServer::answer(uint64_t id, std::string text) {
+void ControlServer::answer(uint64_t id, Answer said) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) return;  // it went meanwhile
     Client& client = found->second;
     client.is_waiting = false;
-    client.out = std::move(text) + "\n";
+    client.out = std::move(said.line) + "\n";
+    client.payload = std::move(said.payload);
+    client.payload_sent = 0;
     settle(id);
 }
 
 bool ControlServer::send_to(Client& client) {
-    while (!client.out.empty()) {
-        const ssize_t count = send(client.fd.get(), client.out.data(), client.out.size(),
+    size_t left = kTurnBytesMax;
+    while (client.has_output() && left > 0) {
+        const bool is_line = !client.out.empty();
+        const std::span<const std::byte> next =
+            is_line ? std::as_bytes(std::span(client.out))
+                    : client.payload->bytes().subspan(client.payload_sent);
+        const ssize_t count = send(client.fd.get(), next.data(), std::min(next.size(), left),
                                    MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return errno == EAGAIN;
-        client.out.erase(0, static_cast<size_t>(count));
+        left -= static_cast<size_t>(count);
+        if (is_line) client.out.erase(0, static_cast<size_t>(count));
+        if (!is_line) client.payload_sent += static_cast<size_t>(count);
+        if (client.payload != nullptr && client.payload_sent == client.payload->size) {
+            client.payload = nullptr;
+        }
     }
     return true;
 }
@@ -192,7 +207,7 @@ void ControlServer::settle(uint64_t id) {
         return;
     }
     const bool has_line = client.in.find('\n') != std::string::npos;
-    if (client.is_last && !client.is_waiting && client.out.empty() && !has_line) {
+    if (client.is_last && !client.is_waiting && !client.has_output() && !has_line) {
         drop(id);
         return;
     }
@@ -200,7 +215,7 @@ void ControlServer::settle(uint64_t id) {
     event.data.u64 = id;
     if (client.is_waiting) {
         event.events = 0;  // that it hung up is told anyway
-    } else if (!client.out.empty() || has_line) {
+    } else if (client.has_output() || has_line) {
         // With a line left a socket that can be written to is the sign to go on, after others.
         event.events = EPOLLOUT;
     } else {

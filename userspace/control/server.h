@@ -2,6 +2,7 @@
 #pragma once
 
 #include "control/place.h"
+#include "control/verbs.h"
 #include "session/live.h"
 #include "tracer/base/result.h"
 #include "tracer/base/unique_fd.h"
@@ -17,7 +18,8 @@ namespace tracer {
 
 // Answers the clients of a recording's control socket, on the thread that the recording lives on
 // and without ever waiting for one of them. A client has one request under way at a time, and its
-// next is not read before the answer is taken, so what is held for it is one line and one answer.
+// next is not read before the answer is taken, so what is held for it is one line and one answer,
+// which may be a chunk of a recording in memory.
 class ControlServer {
 public:
     // Only `owner` and root are answered. Borrows the recording.
@@ -42,9 +44,12 @@ public:
 
 private:
     struct Client {
+        [[nodiscard]] bool has_output() const { return !out.empty() || payload != nullptr; }
         UniqueFd fd;
-        std::string in;           // read and not yet done
-        std::string out;          // the answer, what of it is not sent yet
+        std::string in;                              // read and not yet done
+        std::string out;                             // the answer, what of it is not sent yet
+        std::shared_ptr<const MemoryChunk> payload;  // and what follows it
+        size_t payload_sent = 0;
         bool is_waiting = false;  // for the recording's answer
         bool is_last = false;     // nothing more is read; goes when the answer is sent
     };
@@ -57,7 +62,7 @@ private:
     void read_from(Client& client);
     // The next request, if there is a whole one and nothing before it is under way.
     void do_next(uint64_t id);
-    void answer(uint64_t id, std::string text);
+    void answer(uint64_t id, Answer said);
     // False: the client is gone.
     [[nodiscard]] static bool send_to(Client& client);
     // What is waited for, of each: asks epoll again.

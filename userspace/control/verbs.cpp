@@ -41,6 +41,10 @@ Json history_json(const LiveStatus& status) {
             {"bytes", status.history->bytes}};
 }
 
+Json chunks_json(const LiveStatus& status) {
+    return status.chunks_waiting ? Json(*status.chunks_waiting) : Json(nullptr);
+}
+
 std::string status_text(const LiveStatus& status) {
     std::string text = fmt::format("pid {}: {} for {:.1f} s, to {}\n", getpid(), status.target,
                                    status.seconds, status.output);
@@ -63,6 +67,7 @@ std::string status_text(const LiveStatus& status) {
                        human_count(status.history->events), seconds_of(*status.history),
                        human_bytes(status.history->bytes));
     }
+    if (status.chunks_waiting) fmt::format_to(out, "\n  {} chunks wait", *status.chunks_waiting);
     for (const std::string& kept : status.kept) fmt::format_to(out, "\n  kept: {}", kept);
     return text;
 }
@@ -89,6 +94,7 @@ void run_status(LiveRecording& live, std::span<const std::string>, const Reply& 
                 {"kept", status.kept},
                 {"sink_changes", status.sink_changes},
                 {"history", history_json(status)},
+                {"chunks_waiting", chunks_json(status)},
                 {"text", status_text(status)}}));
 }
 
@@ -122,6 +128,31 @@ void run_snapshot(LiveRecording& live, std::span<const std::string> words, const
         return;
     }
     reply(dump({{"ok", true}, {"text", "a file of what is held is being written"}}));
+}
+
+void run_chunks(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
+    if (!words.empty() && words.front() != "now") {
+        reply(error_answer(
+            {.code = ErrorCode::usage,
+             .what = fmt::format("chunks: unexpected \"{}\"", printable(words.front())),
+             .hint = "chunks now: ends the one that is being written"}));
+        return;
+    }
+    auto taken = live.take_chunk(!words.empty());
+    if (!taken) {
+        reply(error_answer(taken.error()));
+        return;
+    }
+    const size_t bytes = taken->chunk ? taken->chunk->size : 0;
+    Json json{{"ok", true}, {"payload_bytes", bytes}, {"waiting", taken->waiting}};
+    if (!taken->chunk) {
+        json["text"] = "no chunk is whole yet; `chunks now` ends the one that is being written";
+        reply(dump(json));
+        return;
+    }
+    json["number"] = taken->number;
+    json["text"] = fmt::format("chunk {} follows, {}", taken->number, human_bytes(bytes));
+    reply({dump(json), std::move(*taken->chunk)});
 }
 
 // The words behind the target; each may stand once, in any order.
@@ -188,6 +219,8 @@ constexpr std::array kVerbs{
     Verb{"mark", "TEXT", "puts a text on the timeline, now", 1, kTextWordsMax, run_mark},
     Verb{"snapshot", "[REASON]", "writes what --keep holds to a file", 0, kTextWordsMax,
          run_snapshot},
+    Verb{"chunks", "[now]", "takes the chunks that --chunks keeps, each a whole trace", 0, 1,
+         run_chunks},
     Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",
          "goes on elsewhere, no event lost between", 1, 3, run_sink},
 };

@@ -6,17 +6,30 @@
 
 #include "session/live.h"
 #include "tracer/base/result.h"
+#include "tracer/write/chunk_memory_sink.h"
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracer {
 
-// Takes an answer: one JSON object, without the line's end. Called once, at once or later.
-using Reply = std::function<void(std::string)>;
+struct Answer {
+    // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): most are a line.
+    Answer(std::string json) : line(std::move(json)) {}
+    Answer(std::string json, MemoryChunk chunk)
+        : line(std::move(json)), payload(std::make_shared<const MemoryChunk>(std::move(chunk))) {}
+
+    std::string line;                            // one JSON object, without the line's end
+    std::shared_ptr<const MemoryChunk> payload;  // bytes behind the line; null: none
+};
+
+// Takes an answer. Called once, at once or later.
+using Reply = std::function<void(Answer)>;
 
 struct Verb {
     std::string_view name;

@@ -4,6 +4,7 @@
 // that waits for the recording's end; nothing of it after that.
 #pragma once
 
+#include "session/output.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
 #include "tracer/write/event_history.h"
@@ -38,7 +39,8 @@ struct LiveStatus {
     std::string target;             // what is recorded, for people
     std::vector<std::string> kept;  // sinks to go back to, the last one kept at the end
     uint64_t sink_changes = 0;
-    std::optional<HistoryExtent> history;  // of a flight recorder: what is held
+    std::optional<HistoryExtent> history;    // of a flight recorder: what is held
+    std::optional<uint64_t> chunks_waiting;  // of one in memory: whole ones
 };
 
 struct SinkChange {
@@ -71,6 +73,9 @@ public:
 
     // A flight recorder writes what it holds, which takes its time; the others have nothing to.
     [[nodiscard]] virtual Status snapshot(const std::string& reason) = 0;
+
+    // Of a recording in memory: Output::take_chunk.
+    [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current) = 0;
 
     // One change at a time: another one meanwhile is an error.
     virtual void change_sink(const SinkChange& change, SinkChangeDone done) = 0;

@@ -6,6 +6,7 @@
 #include "session/output.h"
 
 #include "capture/capture_file.h"
+#include "session/left_chunks.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
 
@@ -15,22 +16,30 @@
 namespace tracer {
 namespace {
 
+// A sink in pieces as what it is: all but `sink` may be null.
+struct Pieces {
+    ChunkedSink* sink = nullptr;
+    RotatingSink* rotating = nullptr;
+    ChunkMemorySink* memory = nullptr;
+    std::string path;  // of what nobody takes out of memory
+};
+
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `rotating`: the sink, if it is one.
+    // `pieces`: what the sink is, if it is one in pieces.
     TraceOutput(std::unique_ptr<ByteSink> sink,
-                RotatingSink* rotating,
+                Pieces pieces,
                 std::unique_ptr<TraceWriter> writer,
                 bool is_appendable,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
-          rotating_(rotating),
+          pieces_(std::move(pieces)),
           writer_(std::move(writer)),
           is_appendable_(is_appendable),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
     RecordHandler& handler() override {
-        if (rotating_ != nullptr) return *this;
+        if (pieces_.sink != nullptr) return *this;
         return *decoder_;
     }
     Status add(const std::vector<model::Point>& points,
@@ -40,7 +49,7 @@ public:
     }
     void flush() override {
         // By its age, while nothing comes.
-        if (rotating_ != nullptr) begin_due_file();
+        if (pieces_.sink != nullptr) begin_due_chunk();
         writer_->flush();
         sink_->flush();
     }
@@ -52,7 +61,11 @@ public:
     }
 
     Status check_switch() const override {
-        if (rotating_ == nullptr) return {};
+        if (pieces_.sink == nullptr) return {};
+        if (pieces_.memory != nullptr) {
+            return fail(ErrorCode::missing_feature, "chunks in memory stay there until taken",
+                        "ctl chunks takes them");
+        }
         return fail(ErrorCode::missing_feature, "files that rotate stay where they are",
                     "record without --rotate to change where it goes");
     }
@@ -69,11 +82,27 @@ public:
         return {};
     }
 
+    Result<TakenChunk> take_chunk(bool end_current) override {
+        if (pieces_.memory == nullptr) return Output::take_chunk(end_current);
+        // What the opening has no room for is written before the next event.
+        if (end_current) static_cast<void>(begin_chunk(*pieces_.sink, *writer_));
+        auto chunk = pieces_.memory->pop();
+        if (chunk) chunks_taken_ += 1;
+        return TakenChunk{.chunk = std::move(chunk),
+                          .number = chunks_taken_,
+                          .waiting = pieces_.memory->waiting_count()};
+    }
+
     Status finish(uint64_t now_ns, const KernelCounters&) override {
         decoder_->finish(now_ns);
         return writer_->close();
     }
-    Status close() override { return sink_->close(); }
+    Status close() override {
+        Status closed = sink_->close();
+        if (pieces_.memory == nullptr) return closed;
+        TR_ASSIGN(left_over_, write_chunks(*pieces_.memory, pieces_.path));
+        return closed;
+    }
     uint64_t bytes_written() const override { return bytes_base_ + sink_->bytes_written(); }
 
     OutputFacts facts() const override {
@@ -84,10 +113,16 @@ public:
                           .writer = writer_->counters(),
                           .spans = decoder_->span_tallies(),
                           .files = {}};
-        if (rotating_ != nullptr) {
-            facts.files.paths = rotating_->chunk_paths();
-            facts.files.deleted = rotating_->chunks_deleted();
-            facts.files.left_plain = rotating_->chunks_left_plain();
+        if (pieces_.rotating != nullptr) {
+            facts.files.paths = pieces_.rotating->chunk_paths();
+            facts.files.deleted = pieces_.rotating->chunks_deleted();
+            facts.files.left_plain = pieces_.rotating->chunks_left_plain();
+        }
+        if (pieces_.memory != nullptr) {
+            facts.files.is_in_memory = true;
+            facts.files.paths = left_over_;
+            facts.files.chunks_waiting = pieces_.memory->waiting_count();
+            facts.files.chunks_taken = chunks_taken_;
         }
         return facts;
     }
@@ -95,19 +130,21 @@ public:
 
 private:
     void on_record(std::span<const std::byte> record) override {
-        begin_due_file();
+        begin_due_chunk();
         decoder_->on_record(record);
     }
     void on_records(std::span<const RecordView> records) override {
-        begin_due_file();
+        begin_due_chunk();
         decoder_->on_records(records);
     }
     // What the opening has no room for is written before the next event; another error has ended
     // the sink, which tells it.
-    void begin_due_file() { static_cast<void>(begin_chunk_if_due(*rotating_, *writer_)); }
+    void begin_due_chunk() { static_cast<void>(begin_chunk_if_due(*pieces_.sink, *writer_)); }
 
     std::unique_ptr<ByteSink> sink_;
-    RotatingSink* rotating_;  // sink_, or null
+    const Pieces pieces_;
+    std::vector<std::string> left_over_;  // files of chunks that nobody took
+    uint64_t chunks_taken_ = 0;
     // What went to the sinks before, less what was in this one already: wraps where that is more.
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
@@ -200,11 +237,11 @@ private:
 Result<std::unique_ptr<Output>> open_output(const Format& format,
                                             RecordingDefinitions definitions,
                                             std::unique_ptr<ByteSink> sink,
-                                            RotatingSink* rotating) {
+                                            Pieces pieces) {
     auto writer = format.make_writer(*sink);
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer),
+    return std::make_unique<TraceOutput>(std::move(sink), std::move(pieces), std::move(writer),
                                          format.is_appendable, std::move(definitions));
 }
 
@@ -213,14 +250,30 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
 Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink) {
-    return open_output(format, std::move(definitions), std::move(sink), nullptr);
+    return open_output(format, std::move(definitions), std::move(sink), {});
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,
                                                      RecordingDefinitions definitions,
                                                      std::unique_ptr<RotatingSink> sink) {
     RotatingSink* rotating = sink.get();
-    return open_output(format, std::move(definitions), std::move(sink), rotating);
+    return open_output(format, std::move(definitions), std::move(sink),
+                       {.sink = rotating, .rotating = rotating});
+}
+
+Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
+                                                  RecordingDefinitions definitions,
+                                                  const ChunkMemoryOptions& options,
+                                                  std::string path) {
+    auto sink = std::make_unique<ChunkMemorySink>(options);
+    ChunkMemorySink* memory = sink.get();
+    return open_output(format, std::move(definitions), std::move(sink),
+                       {.sink = memory, .memory = memory, .path = std::move(path)});
+}
+
+Result<TakenChunk> Output::take_chunk(bool /*end_current*/) {
+    return fail(ErrorCode::usage, "this recording keeps no chunks in memory",
+                "tracer --chunks 1M keeps them");
 }
 
 Result<std::unique_ptr<Output>> open_capture_output(const RecordingDefinitions& definitions,

@@ -7,12 +7,14 @@
 #include "session/snapshot_files.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
+#include "tracer/write/chunk_memory_sink.h"
 #include "tracer/write/formats.h"
 #include "tracer/write/rotating_sink.h"
 #include "tracer/write/trace_writer.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,10 @@ namespace tracer {
 
 // What an output left, where that is not one file.
 struct OutputFiles {
+    // Of one in memory: chunks that wait to be taken, and those that were.
+    bool is_in_memory = false;
+    uint64_t chunks_waiting = 0;
+    uint64_t chunks_taken = 0;
     // Of one in several files: those that are there, oldest first, and how many were deleted.
     std::vector<std::string> paths;
     uint64_t deleted = 0;
@@ -40,6 +46,13 @@ struct OutputFacts {
     WriterCounters writer;
     std::vector<SpanTally> spans;  // none of a raw capture
     OutputFiles files;
+};
+
+// A chunk that whoever asked has for good.
+struct TakenChunk {
+    std::optional<MemoryChunk> chunk;  // nullopt: none waits
+    uint64_t number = 0;               // from 1
+    uint64_t waiting = 0;              // behind it
 };
 
 // Where a recording's records go: through the decoder to a writer, or as they are to a capture.
@@ -71,6 +84,10 @@ public:
     // the caller. Where check_switch() is an error, so is this, and nothing has changed.
     [[nodiscard]] virtual Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) = 0;
 
+    // Of an output in memory: the oldest chunk that is whole; `end_current`: the one that is being
+    // written ends first.
+    [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current);
+
     // After the last record: closes what is open at `now_ns` and ends the format.
     [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
     // Then, once: everything to the destination of the sink in use.
@@ -92,6 +109,13 @@ public:
 // The same in files each of which reads alone, the next begun where the sink's limits say so.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_rotating_output(
     const Format& format, RecordingDefinitions definitions, std::unique_ptr<RotatingSink> sink);
+
+// The same in chunks in memory, until they are taken. What is left at close() is written to files
+// named after `path`, as rotating ones are.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
+                                                                RecordingDefinitions definitions,
+                                                                const ChunkMemoryOptions& options,
+                                                                std::string path);
 
 // The raw capture, whose meaning is given when it is converted.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(

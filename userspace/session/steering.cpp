@@ -103,6 +103,7 @@ LiveStatus Steering::status() {
     for (const Kept& kept : kept_) status.kept.push_back(places_[kept.place].target);
     status.sink_changes = changes_;
     if (facts.files.is_history) status.history = facts.files.history;
+    if (facts.files.is_in_memory) status.chunks_waiting = facts.files.chunks_waiting;
     return status;
 }
 
@@ -137,6 +138,12 @@ Status Steering::snapshot(const std::string& reason) {
     }
     parts_.drain.call([&] { parts_.flight->request(reason); });
     return {};
+}
+
+Result<TakenChunk> Steering::take_chunk(bool end_current) {
+    Result<TakenChunk> taken;
+    parts_.drain.call([&] { taken = parts_.output.take_chunk(end_current); });
+    return taken;
 }
 
 void Steering::add_readable(int fd, std::function<void()> handler) {

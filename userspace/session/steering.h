@@ -55,6 +55,7 @@ public:
     void stop() override;
     Status mark(std::string_view text) override;
     Status snapshot(const std::string& reason) override;
+    Result<TakenChunk> take_chunk(bool end_current) override;
     void change_sink(const SinkChange& change, SinkChangeDone done) override;
     void restore_sink(const SinkChange& change, SinkChangeDone done) override;
     void add_readable(int fd, std::function<void()> handler) override;

@@ -318,6 +318,11 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
         add_snapshot_lines(summary, out);
         return text;
     }
+    if (summary.files.is_in_memory) {
+        fmt::format_to(out, "{} chunks were taken from memory{}\n", summary.files.chunks_taken,
+                       summary.files.paths.empty() ? "" : "; of those that were not:");
+        if (summary.files.paths.empty()) return text;
+    }
     if (summary.path == "-" || !options.is_written) return text;
     if (!summary.files.paths.empty()) {
         add_file_lines(summary, out);

@@ -144,6 +144,22 @@ TEST(CommandLine, TakesFilesThatRotate) {
     usage_error({"-a", "--rotate", "1G", "-o", "-"});
 }
 
+TEST(CommandLine, TakesARecordingInMemory) {
+    const auto chunks =
+        record({"-a", "--chunks", "1M,10s", "--chunk-memory", "64M", "-o", "t.fxt"}).chunks;
+    ASSERT_TRUE(chunks);
+    EXPECT_EQ(chunks->limits.chunk_bytes, 1u << 20);
+    EXPECT_EQ(chunks->limits.chunk_age_ns, 10'000'000'000u);
+    EXPECT_EQ(chunks->bytes_max, 64u << 20);
+    EXPECT_FALSE(record({"-a"}).chunks);
+    usage_error({"-a", "--chunk-memory", "64M"});
+    usage_error({"-a", "--chunks", "5"});
+    usage_error({"-a", "--chunks", "1M", "--no-ctl"});
+    usage_error({"-a", "--chunks", "1M", "--rotate", "1M"});
+    usage_error({"-a", "--chunks", "1M", "--keep", "1M"});
+    usage_error({"-a", "--chunks", "1M", "-o", "-"});
+}
+
 TEST(CommandLine, TakesAFlightRecorder) {
     const auto flight = record({"-a", "--keep", "30s,512M", "--when", "span(q) > 5ms", "--when",
                                 "crash", "--before", "2s", "--after", "1s", "--snapshots", "7"})

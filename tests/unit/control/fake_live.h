@@ -5,8 +5,10 @@
 
 #include "session/live.h"
 
+#include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,21 @@ public:
         calls.push_back("snapshot " + reason);
         return {};
     }
+    Result<TakenChunk> take_chunk(bool end_current) override {
+        calls.push_back(end_current ? "chunks now" : "chunks");
+        TakenChunk taken;
+        if (chunks.empty()) return taken;
+        const std::string text = chunks.front();
+        chunks.erase(chunks.begin());
+        MemoryChunk chunk{.memory = std::make_unique<std::byte[]>(text.size()),
+                          .size = text.size(),
+                          .capacity = text.size()};
+        std::memcpy(chunk.memory.get(), text.data(), text.size());
+        taken.chunk = std::move(chunk);
+        taken.number = ++chunks_taken;
+        taken.waiting = chunks.size();
+        return taken;
+    }
     void change_sink(const SinkChange& change, SinkChangeDone done) override {
         calls.push_back("sink " + change.target + (change.keep_old ? " keep" : "") +
                         (change.start == SinkStart::goes_on ? " goes on" : ""));
@@ -48,6 +65,8 @@ public:
     void forget_readable(int fd) override { handlers.erase(fd); }
 
     std::vector<std::string> calls;
+    std::vector<std::string> chunks;
+    uint64_t chunks_taken = 0;
     bool is_slow = false;
     std::vector<SinkChangeDone> pending;
     std::map<int, std::function<void()>> handlers;

@@ -196,6 +196,60 @@ TEST_F(ControlServerTest, HoldsNoMoreForAClientThatDoesNotRead) {
     EXPECT_EQ(ask(other, "flush\n").value("ok", false), true);
 }
 
+TEST_F(ControlServerTest, SendsAChunkBehindItsAnswer) {
+    // Zeros and line ends: nothing of it is looked at. More than a socket holds.
+    std::string chunk(3'000'000, '\n');
+    for (size_t i = 0; i < chunk.size(); i += 3) chunk[i] = static_cast<char>(i);
+    live_.chunks = {chunk, "second"};
+    const UniqueFd client = connect();
+    say(client, "chunks\nchunks now\nchunks\nflush\n");
+    std::string heard;
+    constexpr int kTurnsMax = 1000;
+    for (int turn = 0; turn < kTurnsMax; ++turn) {
+        serve();
+        const std::string part = hear(client);
+        // The next request waits until the chunk is taken.
+        if (heard.empty()) {
+            EXPECT_EQ(live_.calls, (Calls{"chunks"}));
+        }
+        if (part.empty()) break;
+        heard += part;
+    }
+    std::vector<json> answers;
+    std::vector<std::string> payloads;
+    for (size_t at = 0; at < heard.size();) {
+        const size_t end = heard.find('\n', at);
+        ASSERT_NE(end, std::string::npos);
+        answers.push_back(json::parse(heard.substr(at, end - at)));
+        const auto bytes = answers.back().value("payload_bytes", size_t{0});
+        payloads.push_back(heard.substr(end + 1, bytes));
+        at = end + 1 + bytes;
+    }
+    ASSERT_EQ(answers.size(), 4u);
+    EXPECT_EQ(answers[0].value("number", 0), 1);
+    EXPECT_EQ(answers[0].value("waiting", 0), 1);
+    EXPECT_TRUE(payloads[0] == chunk);
+    EXPECT_EQ(answers[1].value("number", 0), 2);
+    EXPECT_EQ(payloads[1], "second");
+    EXPECT_EQ(answers[2].value("ok", false), true) << "none is whole";
+    EXPECT_FALSE(answers[2].contains("number"));
+    EXPECT_EQ(answers[3].value("ok", false), true);
+    EXPECT_EQ(live_.calls, (Calls{"chunks", "chunks now", "chunks", "flush"}));
+}
+
+TEST_F(ControlServerTest, HoldsOneChunkForAClientThatLeaves) {
+    live_.chunks = {std::string(3'000'000, 'x')};
+    {
+        const UniqueFd client = connect();
+        say(client, "chunks\n");
+        serve();
+    }
+    serve();
+    EXPECT_EQ(server_->client_count(), 0u);
+    const UniqueFd other = connect();
+    EXPECT_EQ(ask(other, "chunks\n").value("payload_bytes", 1), 0) << "it is gone for good";
+}
+
 TEST_F(ControlServerTest, TakesAFewClientsAtOnce) {
     std::vector<UniqueFd> clients;
     for (size_t i = 0; i < ControlServer::kClientsMax; ++i) clients.push_back(connect());
