@@ -121,6 +121,8 @@ Result<RecordingResult> Recording::run() {
 // Draining starts before attaching: the snapshot of all tasks alone can fill a small ring.
 Status Recording::begin() {
     write_clocks(output_);
+    // Whoever is killed from here on leaves a file that opens.
+    output_.flush();
     drain_.start(watch_.wake_fd());
     if (child_ != nullptr) recorder_.add_target(child_->pid());
     Status attached = recorder_.attach([this] { return watch_.take_signal(); });

@@ -219,7 +219,10 @@ Result<SinkChanged> Steering::exchange(std::unique_ptr<ByteSink> sink,
     Status switched;
     parts_.drain.call([&] {
         switched = parts_.output.switch_sink(sink, change.start);
-        if (switched) parts_.drain.forget_failure();
+        if (!switched) return;
+        parts_.drain.forget_failure();
+        // No moment at which the new file holds nothing.
+        parts_.output.flush();
     });
     if (!switched) {
         close_later(std::move(sink), place);
