@@ -35,7 +35,8 @@ struct PackOptions {
 
 // What is kept in memory, and when it is written.
 struct FlightRequest {
-    HistoryLimits history;  // bytes_max 0: a part of free memory
+    HistoryLimits history;  // bytes_max 0: a part of free memory, or of the disk
+    std::string folder;     // of a history on a disk; empty: in memory
     std::chrono::nanoseconds before{0};
     std::chrono::nanoseconds after{0};
     std::chrono::nanoseconds cooldown{0};

@@ -58,11 +58,11 @@ Status take_rotation(const LiveTexts& texts, RecordCommand& command) {
 
 Status take_flight(const LiveTexts& texts, RecordCommand& command) {
     if (!texts.keep) {
-        const bool has_any =
-            !texts.when.empty() || texts.before || texts.after || texts.cooldown || texts.snapshots;
+        const bool has_any = !texts.when.empty() || texts.before || texts.after || texts.cooldown ||
+                             texts.snapshots || texts.keep_in;
         if (!has_any) return {};
         return fail(ErrorCode::usage,
-                    "--when, --before, --after, --cooldown and --snapshots need --keep",
+                    "--keep-in, --when, --before, --after, --cooldown and --snapshots need --keep",
                     "--keep 30s keeps the last 30 seconds in memory");
     }
     if (texts.rotate) {
@@ -78,6 +78,7 @@ Status take_flight(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take(texts.keep, "--keep", parse_size_and_time, kept));
     flight.history = {.bytes_max = kept.bytes,
                       .age_ns_max = static_cast<uint64_t>(kept.time.count())};
+    flight.folder = texts.keep_in.value_or("");
     flight.cooldown = kCooldown;
     TR_TRY(take(texts.before, "--before", parse_duration, flight.before));
     TR_TRY(take(texts.after, "--after", parse_duration, flight.after));
@@ -151,6 +152,11 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
                    "1/16 of free memory, 1G at most); they are written to FILE-0001-TIME.fxt at "
                    "SIGUSR1, when a --when comes true, and without --when at the end")
         ->type_name("TIME|SIZE")
+        ->group(kGroup);
+    app.add_option("--keep-in", texts.keep_in,
+                   "keep them on a disk instead, in a file without a name in this folder (default "
+                   "of the size: a quarter of the free space, 16G at most)")
+        ->type_name("FOLDER")
         ->group(kGroup);
     add_repeatable(app, "--when", texts.when,
                    "write what is kept when 'span(NAME) > 50ms', 'event(NAME)', "

@@ -56,6 +56,7 @@ struct LiveTexts {
     std::optional<std::string> chunks;
     std::optional<std::string> chunk_memory;
     std::optional<std::string> keep;
+    std::optional<std::string> keep_in;
     std::vector<std::string> when;
     std::optional<std::string> before;
     std::optional<std::string> after;

@@ -263,7 +263,7 @@ Status Preparation::open_output() {
 
 Status Preparation::open_sink() {
     if (command_.flight) {
-        auto flight = make_flight_output(definitions(), flight_options());
+        TR_ASSIGN(auto flight, make_flight_output(definitions(), flight_options()));
         flight_ = flight.get();
         output_ = std::move(flight);
         return {};
@@ -295,7 +295,11 @@ FlightOptions Preparation::flight_options() const {
     const FlightRequest& request = *command_.flight;
     FlightOptions options;
     options.history = request.history;
-    if (options.history.bytes_max == 0) options.history.bytes_max = default_history_bytes();
+    options.history_folder = request.folder;
+    if (options.history.bytes_max == 0) {
+        options.history.bytes_max = request.folder.empty() ? default_history_bytes()
+                                                           : default_history_bytes(request.folder);
+    }
     options.before_ns = static_cast<uint64_t>(request.before.count());
     options.after_ns = static_cast<uint64_t>(request.after.count());
     options.cooldown_ns = static_cast<uint64_t>(request.cooldown.count());

@@ -10,8 +10,10 @@
 #include <bit>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -78,6 +80,13 @@ MachineLoad read_machine_load(bool measure_switches) {
 uint64_t default_history_bytes() {
     constexpr uint64_t kMax = uint64_t{1} << 30;
     return std::min(read_machine_load(false).memory_available_bytes / 16, kMax);
+}
+
+uint64_t default_history_bytes(const std::string& folder) {
+    constexpr uint64_t kMax = uint64_t{16} << 30;
+    std::error_code error;
+    const auto space = std::filesystem::space(folder, error);
+    return error ? kMax : std::min<uint64_t>(space.available / 4, kMax);
 }
 
 uint64_t enough_ring_bytes(uint64_t ring_bytes,

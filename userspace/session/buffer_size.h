@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tracer {
 
 // Memory for a flight recorder's history where none is named: 1/16 of what is free, 1 GiB at most.
 [[nodiscard]] uint64_t default_history_bytes();
+// And for one on a disk: a quarter of what is free there, 16 GiB at most.
+[[nodiscard]] uint64_t default_history_bytes(const std::string& folder);
 
 // What --buffer says.
 struct BufferRequest {

@@ -104,6 +104,11 @@ public:
           writer_(options_),
           decoder_(Decoder::make(std::move(definitions), writer_)) {}
 
+    // Before the first event.
+    [[nodiscard]] Status keep_in(const std::string& folder) {
+        return writer_.history().keep_in(folder);
+    }
+
     RecordHandler& handler() override { return *this; }
     Status add(const std::vector<model::Point>& points,
                const std::vector<ProbeDefinition>& probes) override {
@@ -154,7 +159,8 @@ public:
                       .is_history = true,
                       .snapshots = files_.files(),
                       .skipped = {.cooldown = writer_.skipped(), .limit = limit_, .busy = busy_},
-                      .history = extent()}};
+                      .history = extent(),
+                      .history_disk = writer_.history().disk()}};
     }
     uint64_t received(uint32_t probe_id) const override { return decoder_->hits(probe_id); }
 
@@ -209,9 +215,12 @@ model::Point snapshot_point(model::PointIndex index) {
     return own_point(index, std::string(kName), {{"reason", model::ValueType::string}});
 }
 
-std::unique_ptr<FlightOutput> make_flight_output(RecordingDefinitions definitions,
-                                                 FlightOptions options) {
-    return std::make_unique<Flight>(std::move(definitions), std::move(options));
+Result<std::unique_ptr<FlightOutput>> make_flight_output(RecordingDefinitions definitions,
+                                                         FlightOptions options) {
+    const std::string folder = options.history_folder;
+    auto flight = std::make_unique<Flight>(std::move(definitions), std::move(options));
+    if (!folder.empty()) TR_TRY(flight->keep_in(folder));
+    return flight;
 }
 
 }  // namespace tracer

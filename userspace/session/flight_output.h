@@ -17,6 +17,7 @@ namespace tracer {
 
 struct FlightOptions {
     HistoryLimits history;
+    std::string history_folder;  // on a disk there; empty: in memory
     // Of what is held, the part before a trigger that is written; 0: all.
     uint64_t before_ns = 0;
     // How long a snapshot waits for what follows its trigger.
@@ -41,7 +42,7 @@ public:
 // recorder.
 [[nodiscard]] model::Point snapshot_point(model::PointIndex index);
 
-[[nodiscard]] std::unique_ptr<FlightOutput> make_flight_output(RecordingDefinitions definitions,
-                                                               FlightOptions options);
+[[nodiscard]] Result<std::unique_ptr<FlightOutput>> make_flight_output(
+    RecordingDefinitions definitions, FlightOptions options);
 
 }  // namespace tracer

@@ -35,6 +35,7 @@ struct OutputFiles {
     std::vector<SnapshotFile> snapshots;
     SnapshotSkips skipped;
     HistoryExtent history;
+    HistoryDisk history_disk;
 };
 
 // What an output knows about what went through it, for the summary.

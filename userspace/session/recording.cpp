@@ -249,6 +249,11 @@ RecordingResult Recording::stop(EndCause cause) {
     result.summary.bytes = output_.bytes();
     // Files are made, and deleted, up to here.
     result.summary.files = output_.facts().files;
+    if (const HistoryDisk& disk = result.summary.files.history_disk; disk.segments_given_up > 0) {
+        result.summary.warnings.push_back(fmt::format(
+            "the disk did not keep all of the history ({}): what was before was forgotten earlier",
+            disk.error.empty() ? "it is slower than events come" : disk.error));
+    }
     if (const PlainChunks& plain = result.summary.files.left_plain; plain.count > 0) {
         result.summary.warnings.push_back(
             fmt::format("{} files are not compressed: {}", plain.count, plain.reason));

@@ -4,7 +4,7 @@
 // cannot do leaves a plain file.
 #include "sink/chunk_compressor.h"
 
-#include "sink/sink_thread.h"
+#include "base/quiet_thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ void take_lowest_priority() {
 
 ChunkCompressor::ChunkCompressor(CompressOptions options, Owner owner)
     : options_(options), owner_(std::move(owner)), process_(::getpid()) {
-    auto started = start_sink_thread([this] { run(); });
+    auto started = start_quiet_thread([this] { run(); });
     if (started) thread_ = std::move(*started);
     if (!started) note_failure(started.error());
 }

@@ -6,7 +6,7 @@
 // would have a hole before it.
 #include "sink/io_queue.h"
 
-#include "sink/sink_thread.h"
+#include "base/quiet_thread.h"
 #include "tracer/write/byte_sink.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void IoQueue::make_ready(size_t buffers) {
 }
 
 void IoQueue::start() {
-    auto started = start_sink_thread([this] { run(); });
+    auto started = start_quiet_thread([this] { run(); });
     if (started) thread_ = std::move(*started);
     if (!started) remember(tl::unexpected(std::move(started).error()));
 }

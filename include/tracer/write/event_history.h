@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace tracer {
 
 namespace history {
 struct Segment;
+class Spill;
 class State;
 }  // namespace history
 
@@ -40,6 +42,13 @@ struct HistoryExtent {
     uint64_t bytes = 0;
 };
 
+// Of a history on a disk.
+struct HistoryDisk {
+    uint64_t segments_waiting = 0;   // in memory still, to be written
+    uint64_t segments_given_up = 0;  // each of bytes_max / 32, at most 8 MiB
+    std::string error;               // the disk's first; empty: it was too slow
+};
+
 // The history of one moment. Never changes, may outlive the history it is of; any thread.
 class HistoryView {
 public:
@@ -51,7 +60,8 @@ public:
     // events, spans that were open by then (at the times they really began, with their arguments),
     // the last reading of the clocks before, the events, and an end (SpanEndCause::recording_end)
     // for each span that is open at the end. Does not close the writer. How many events came from
-    // the history; what the writer made of each is in its own counters.
+    // the history; what the writer made of each is in its own counters. A part that is on a disk
+    // and cannot be read ends the trace before it.
     [[nodiscard]] uint64_t write_to(TraceWriter& writer, uint64_t from_ns = 0) const;
 
 private:
@@ -77,6 +87,13 @@ public:
     [[nodiscard]] Status close() override { return {}; }
     [[nodiscard]] const WriterCounters& counters() const override { return counters_; }
 
+    // From here on what is full goes to a file without a name in the folder, and its memory is
+    // free: `bytes_max` is then of the disk, beside some 130 MiB of memory. Call it before the
+    // first event. Where the disk is slower than events come, or takes nothing more, the oldest are
+    // forgotten earlier, and counted.
+    [[nodiscard]] Status keep_in(const std::string& folder);
+    [[nodiscard]] HistoryDisk disk() const;
+
     // Shares what is held, and costs no copy of it.
     [[nodiscard]] HistoryView view();
     [[nodiscard]] HistoryExtent extent() const;
@@ -93,6 +110,7 @@ public:
 private:
     void begin_segment(size_t bytes_needed, uint64_t time_ns);
     void forget_old(uint64_t now_ns);
+    void spill(const std::shared_ptr<history::Segment>& segment);
 
     const uint64_t bytes_max_;
     const uint64_t age_ns_max_;
@@ -102,6 +120,7 @@ private:
     std::unique_ptr<history::State> state_;                   // after the newest event
     std::vector<std::shared_ptr<const model::Point>> points_;
     WriterCounters counters_;
+    std::unique_ptr<history::Spill> spill_;  // null: all is in memory
 };
 
 }  // namespace tracer

@@ -47,7 +47,7 @@ protected:
         if (!when.empty()) options.triggers.push_back(*parse_trigger(when));
         options.files.path = folder_->file("t.fxt");
         options.files.format = find_format_by_name("fxt");
-        output_ = make_flight_output(definitions(), options);
+        output_ = *make_flight_output(definitions(), options);
     }
 
     void tick(uint64_t time_ns, uint64_t number) {
@@ -178,6 +178,25 @@ TEST_F(Flight, CompressesAFileOnceItIsWhole) {
     ASSERT_EQ(std::system(("zstd -q -d '" + files[0].path + "'").c_str()), 0);
     files[0].path = plain;
     EXPECT_EQ(ticks_in(files[0]), all);
+}
+
+TEST_F(Flight, WritesFromADiskWhatWouldNotFitIntoMemory) {
+    const auto kept = test::TempFolder::make();
+    ASSERT_TRUE(kept);
+    FlightOptions options;
+    options.at_end = true;
+    options.history = {.bytes_max = 64 << 20};
+    options.history_folder = kept->path();
+    start("", options);
+    constexpr uint64_t kTicks = 300'000;
+    for (uint64_t i = 1; i <= kTicks; ++i) tick(i * kSecond / 1000, i);
+    const auto files = finish(kTicks * kSecond);
+    ASSERT_EQ(files.size(), 1u);
+    const Numbers numbers = ticks_in(files[0]);
+    ASSERT_EQ(numbers.size(), kTicks);
+    EXPECT_EQ(numbers.back(), kTicks);
+    EXPECT_EQ(output_->facts().files.history_disk.segments_given_up, 0u);
+    EXPECT_TRUE(std::filesystem::is_empty(kept->path())) << "nothing with a name";
 }
 
 TEST_F(Flight, AFileThatFailsIsToldAtTheEnd) {

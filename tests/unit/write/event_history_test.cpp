@@ -4,15 +4,20 @@
 // lines, no more faults than a whole recording has, nothing left open.
 #include "tracer/write/event_history.h"
 
+#include "support/fixtures/child_process.h"
+#include "support/fixtures/temp_folder.h"
 #include "support/recording_writer.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -256,6 +261,81 @@ TEST(EventHistory, ForgetsTheOldestAndStaysWithinItsMemory) {
     // Before them stand the clocks and what was open.
     ASSERT_GE(actual.size(), expected.size());
     EXPECT_TRUE(std::equal(expected.rbegin(), expected.rend(), actual.rbegin()));
+}
+
+void wait_for_disk(const EventHistory& history) {
+    EXPECT_TRUE(
+        wait_until(Milliseconds(20000), [&] { return history.disk().segments_waiting == 0; }));
+}
+
+// Bytes that files without a name take in the folder's file system are not seen; but no name is.
+TEST(EventHistory, OnADiskGivesBackTheSame) {
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    constexpr uint64_t kBytes = 4 << 20;
+    EventHistory history({.bytes_max = kBytes});
+    ASSERT_TRUE(history.keep_in(folder->path()));
+    RandomEvents events(7, history);
+    std::vector<HistoryView> views;
+    for (int i = 0; i < 200'000; ++i) {
+        events.step();
+        if (i % 2000 == 0) wait_for_disk(history);
+        // Some are held while what they show is forgotten.
+        if (i % 50'000 == 0) views.push_back(history.view());
+    }
+    EXPECT_EQ(history.disk().segments_given_up, 0u) << history.disk().error;
+    EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
+    EXPECT_LE(history.extent().bytes, kBytes);
+    views.push_back(history.view());
+    const auto all = without_numbers(events.direct.lines());
+    size_t seen = 0;
+    for (const HistoryView& view : views) {
+        const Written written(view);
+        EXPECT_EQ(written.events, view.extent().events);
+        if (written.events == 0) continue;
+        const auto actual = without_numbers(written.own_lines(view.extent().first_ns));
+        const auto first = std::ranges::find(all, actual.front());
+        ASSERT_NE(first, all.end());
+        ASSERT_GE(static_cast<size_t>(all.end() - first), written.events);
+        EXPECT_TRUE(std::equal(first, first + static_cast<long>(written.events),
+                               actual.end() - static_cast<long>(written.events)));
+        ++seen;
+    }
+    EXPECT_GT(seen, 3u);
+}
+
+TEST(EventHistory, ADiskThatTakesNothingLeavesWhatIsInMemory) {
+    const auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    EventHistory history({.bytes_max = kHistoryBytesMin});
+    ASSERT_TRUE(history.keep_in(folder->path()));
+    // Every write fails: the process may have no larger file.
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit none{0, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+    RandomEvents events(8, history);
+    for (int i = 0; i < 100'000; ++i) {
+        events.step();
+        if (i % 2000 == 0) wait_for_disk(history);
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    static_cast<void>(std::signal(SIGXFSZ, handler));
+    EXPECT_GT(history.disk().segments_given_up, 0u);
+    EXPECT_NE(history.disk().error.find("File too large"), std::string::npos)
+        << history.disk().error;
+    const HistoryView view = history.view();
+    const Written written(view);
+    EXPECT_EQ(written.events, view.extent().events);
+    EXPECT_GT(written.events, 0u) << "the newest are in memory";
+}
+
+TEST(EventHistory, AFolderThatIsNoneIsAnErrorAtOnce) {
+    EventHistory history({});
+    const Status kept = history.keep_in("/nonexistent/folder");
+    ASSERT_FALSE(kept);
+    EXPECT_NE(kept.error().what.find("/nonexistent/folder"), std::string::npos);
 }
 
 TEST(EventHistory, KeepsAtLeastTheAgeAskedForAndLittleMore) {

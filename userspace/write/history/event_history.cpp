@@ -6,6 +6,7 @@
 #include "tracer/write/event_history.h"
 
 #include "write/history/segment.h"
+#include "write/history/spill.h"
 
 #include <algorithm>
 #include <utility>
@@ -65,7 +66,7 @@ WriteStatus EventHistory::write(const model::Event& event) {
         begin_segment(size, event.time_ns);
     }
     Segment& segment = *segments_.back();
-    const std::span room(segment.memory.get() + segment.size, size);
+    const std::span room(segment.storage.memory() + segment.size, size);
     history::encode(event, room);
     segment.size += size;
     if (segment.events == 0) segment.begin_ns = event.time_ns;
@@ -79,12 +80,39 @@ WriteStatus EventHistory::write(const model::Event& event) {
 void EventHistory::begin_segment(size_t bytes_needed, uint64_t time_ns) {
     auto segment = std::make_shared<Segment>();
     segment->capacity = std::max(segment_bytes_, bytes_needed);
-    segment->memory = std::make_unique_for_overwrite<std::byte[]>(segment->capacity);
+    segment->storage.begin(segment->capacity);
     state_->rest(segment->base);
     // What the one before has not filled was never touched.
-    if (!segments_.empty()) closed_bytes_ += segments_.back()->used();
+    if (!segments_.empty()) {
+        closed_bytes_ += segments_.back()->used();
+        spill(segments_.back());
+    }
     segments_.push_back(std::move(segment));
     forget_old(time_ns);
+}
+
+// To the disk, if that is where history is kept.
+void EventHistory::spill(const std::shared_ptr<Segment>& segment) {
+    // One event alone may be larger than a place.
+    if (spill_ == nullptr || segment->size == 0 || segment->size > segment_bytes_) return;
+    const auto given_up = spill_->add(segment);
+    if (given_up == nullptr) return;
+    // There is no history with a hole.
+    const auto last = std::ranges::find(segments_, given_up);
+    if (last == segments_.end()) return;
+    for (auto old = segments_.begin(); old <= last; ++old) closed_bytes_ -= (*old)->used();
+    segments_.erase(segments_.begin(), last + 1);
+}
+
+Status EventHistory::keep_in(const std::string& folder) {
+    TR_ASSIGN(auto file, history::SegmentFile::make(folder, segment_bytes_));
+    TR_ASSIGN(spill_, history::Spill::start(std::move(file)));
+    return {};
+}
+
+HistoryDisk EventHistory::disk() const {
+    if (spill_ == nullptr) return {};
+    return spill_->state();
 }
 
 void EventHistory::forget_old(uint64_t now_ns) {

@@ -127,7 +127,15 @@ uint64_t HistoryView::write_to(TraceWriter& writer, uint64_t from_ns) const {
     State state((*first)->base);
     bool is_begun = false;
     uint64_t events = 0;
+    uint64_t end_ns = 0;
+    std::shared_ptr<const std::byte[]> held;
     for (auto segment = first; segment != segments_.end(); ++segment) {
+        // The same as it is by now, but for whose memory it borrows: that of a segment which was
+        // read from a disk goes with the next one.
+        if (segment != first) state = State((*segment)->base);
+        auto loaded = (*segment)->storage.load((*segment)->size);
+        if (loaded == nullptr) break;
+        held = std::move(loaded);
         const auto on_definition = [&](const ThreadPointer& thread) {
             state.define(thread);
             replay.redefine(thread);
@@ -145,9 +153,10 @@ uint64_t HistoryView::write_to(TraceWriter& writer, uint64_t from_ns) const {
             replay.write(event, state);
             events += 1;
         };
-        (*segment)->for_each(on_definition, on_event);
+        (*segment)->for_each(held.get(), on_definition, on_event);
+        end_ns = std::max(end_ns, (*segment)->end_ns);
     }
-    write_ends(replay, state, extent().last_ns);
+    write_ends(replay, state, end_ns);
     return events;
 }
 

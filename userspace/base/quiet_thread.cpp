@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads of sinks are made here alone.
-#include "sink/sink_thread.h"
+// Threads that take no signals.
+#include "base/quiet_thread.h"
 
 #include <csignal>
 #include <system_error>
@@ -9,7 +9,7 @@
 
 namespace tracer {
 
-Result<std::thread> start_sink_thread(std::function<void()> body) {
+Result<std::thread> start_quiet_thread(std::function<void()> body) {
     // A new thread has the mask of the one that makes it.
     sigset_t all;
     sigset_t before;
