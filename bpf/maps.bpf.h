@@ -25,8 +25,6 @@ const volatile bool tr_selects __weak = false;	/* processes are wanted by name o
 const volatile bool tr_selects_cgroups __weak = false;
 const volatile uint32_t tr_comm_words __weak = 0;	/* that are filled in comm_patterns */
 const volatile uint32_t tr_own_tgid __weak = 0;	/* the recorder, whose own doings are left out */
-const volatile uint64_t tr_wake_bytes __weak = 0;	/* level that wakes a sleeping drain */
-const volatile uint32_t tr_wake_check_mask __weak = 0; /* level read when !(seq & mask) */
 const volatile uint32_t tr_task_ring_state __weak = 0; /* the task ring's in ring_states */
 
 /*
@@ -34,6 +32,10 @@ const volatile uint32_t tr_task_ring_state __weak = 0; /* the task ring's in rin
  * to read levels or wake it. Written by userspace alone.
  */
 volatile uint32_t tr_drain_awake __weak = 0;
+
+/* The level that wakes a sleeping drain, read when !(seq & mask). Of userspace alone. */
+volatile uint64_t tr_wake_bytes __weak = 0;
+volatile uint32_t tr_wake_check_mask __weak = 0;
 
 /*
  * Probes with ids below this are armed: hits of the others are as if there were no probe. All begin

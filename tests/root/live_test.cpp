@@ -13,6 +13,7 @@
 #include "support/fixtures/target_program.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <thread>
 #include <unistd.h>
@@ -175,6 +176,72 @@ nlohmann::json ctl(const std::vector<std::string>& words) {
     if (!result) return {};
     return nlohmann::json::parse(result->output, nullptr, false);
 }
+
+class RingsChanged : public testing::TestWithParam<bool> {};
+
+// Up and down again under load, and for programs that read memory of the target too: those may
+// sleep, so nobody waits for them at the exchange.
+TEST_P(RingsChanged, LoseNothingThatIsNotCounted) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    const bool may_sleep = GetParam();
+    const std::string function = "u:" + target_path("flood") + ":flood_function(n=arg0:u32, ";
+    const std::string probe =
+        may_sleep ? function + "handle=*(&__dso_handle):u64) as \"hit\"" : "usdt:flood:hit(n=arg0)";
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    auto target = start_target(
+        "flood", {"--hits", "1000000000", "--rate", kFlood, may_sleep ? "--function" : "--pin"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto run = TracerRun::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e", probe,
+                                 "--buffer", "1M/cpu", "-o", folder->file("rings.fxt")});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(run->wait_until_recording());
+    ASSERT_TRUE(target->send_line("go"));
+    const auto control = control_folder(geteuid(), nullptr);
+    ASSERT_TRUE(control);
+    const auto pid = static_cast<uint32_t>(run->process().pid());
+    auto connection = ControlConnection::open(*control, pid, kLimit);
+    ASSERT_TRUE(connection) << connection.error().what;
+    constexpr std::array kSizes{"8M/cpu", "256K/cpu", "4M/cpu", "16M/cpu", "1M/cpu"};
+    // The kernel takes its time for each where programs may sleep.
+    const int changes = may_sleep ? 10 : 30;
+    for (int i = 0; i < changes; ++i) {
+        const std::vector<std::string> words{"buffers", kSizes[static_cast<size_t>(i) % 5],
+                                             i % 2 == 0 ? "8M" : "64M"};
+        const auto answer = connection->ask(words);
+        ASSERT_TRUE(answer) << answer.error().what;
+        EXPECT_TRUE(nlohmann::json::parse(*answer).value("ok", false)) << *answer;
+        std::this_thread::sleep_for(Milliseconds(20));
+    }
+    // Refused as a whole: what is in use stays.
+    const auto refused = connection->ask(std::vector<std::string>{"buffers", "4G/cpu"});
+    ASSERT_TRUE(refused) << refused.error().what;
+    EXPECT_EQ(nlohmann::json::parse(*refused).value("ok", true), false) << *refused;
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    const auto result = run->finish();
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->status, ExitStatus{}) << result->errors;
+    const nlohmann::json& summary = result->summary;
+    EXPECT_TRUE(summary.value("agree", false)) << summary.dump();
+    EXPECT_TRUE(summary.value("checked", false));
+    EXPECT_EQ(summary.at("ring_bytes"), 1u << 20);
+    const auto file = load_fxt(folder->file("rings.fxt"));
+    ASSERT_TRUE(file) << file.error().what;
+    const std::vector<uint64_t> numbers = numbers_in(*file);
+    const nlohmann::json row = probe_row(summary, probe);
+    EXPECT_EQ(numbers.size(), row.at("written").get<uint64_t>());
+    EXPECT_EQ(row.at("hits").get<uint64_t>(),
+              numbers.size() + row.at("lost").at("ring_full").get<uint64_t>() +
+                  summary.at("loss").at("sink_full").get<uint64_t>());
+    EXPECT_GT(numbers.size(), 100'000u);
+    EXPECT_TRUE(std::ranges::is_sorted(numbers));
+    EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end()) << "a number came twice";
+}
+
+INSTANTIATE_TEST_SUITE_P(LiveRecorded, RingsChanged, testing::Bool(), [](const auto& may_sleep) {
+    return std::string(may_sleep.param ? "Sleepable" : "Plain");
+});
 
 // One chunk on its way to a reader who takes his time; false: none was whole.
 Result<bool> take_chunk(ControlConnection& connection, std::string& chunk) {

@@ -184,6 +184,7 @@ inline constexpr std::string_view kCtlHelp =
   sudo tracer ctl sink part2.fxt               goes on there; the file before is complete
   sudo tracer ctl sink tcp:host:9000 keep-old  to a socket for a while,
   sudo tracer ctl sink restore                 and back
+  sudo tracer ctl buffers 64M/cpu              larger rings (as --buffer), nothing lost
   sudo tracer ctl chunks -o day                of --chunks: all that are whole, each a file in day/
   sudo tracer ctl 1234 stop                    ends it; returns once its file is whole
   sudo tracer ctl status --json

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session/buffer_size.h"
+#include "session/quantity.h"
 #include "session/targets.h"
 #include "tracer/base/result.h"
 
@@ -11,15 +11,6 @@
 #include <vector>
 
 namespace tracer {
-
-// "5s", "500ms", "1.5m", "1h", "250us"; a bare number is seconds. More than 0, at most a year.
-[[nodiscard]] Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
-
-// "4096", "64K", "1.5G", "64KiB": powers of 1024. More than 0, below 2^60.
-[[nodiscard]] Result<uint64_t> parse_size(std::string_view text);
-
-// A size, and "/cpu" behind it if it is for each CPU.
-[[nodiscard]] Result<BufferRequest> parse_buffer(std::string_view text);
 
 // A size, a time or both with a comma: "1G", "10m" (minutes), "1G,10m". A unit is needed; m is
 // minutes, M is 1024 * 1024 bytes.

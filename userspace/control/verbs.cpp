@@ -6,6 +6,7 @@
 
 #include "control/words.h"
 #include "session/human.h"
+#include "session/quantity.h"
 
 #include <array>
 #include <cmath>
@@ -61,7 +62,8 @@ std::string status_text(const LiveStatus& status) {
                        human_count(lost.sink_full), human_count(lost.refused),
                        human_count(lost.malformed));
     }
-    fmt::format_to(out, "; the fullest ring was {:.0f} % full", status.ring_fill * 100);
+    fmt::format_to(out, "; the fullest ring (of {}) was {:.0f} % full",
+                   human_bytes(status.ring_bytes), status.ring_fill * 100);
     if (status.history) {
         fmt::format_to(out, "\n  history: {} events of the last {:.1f} s, {}",
                        human_count(status.history->events), seconds_of(*status.history),
@@ -87,6 +89,7 @@ void run_status(LiveRecording& live, std::span<const std::string>, const Reply& 
                   {"sink_full", status.lost.sink_full},
                   {"refused", status.lost.refused},
                   {"malformed", status.lost.malformed}}},
+                {"ring_bytes", status.ring_bytes},
                 {"ring_fill", status.ring_fill},
                 {"output", status.output},
                 {"format", status.format},
@@ -128,6 +131,40 @@ void run_snapshot(LiveRecording& live, std::span<const std::string> words, const
         return;
     }
     reply(dump({{"ok", true}, {"text", "a file of what is held is being written"}}));
+}
+
+// For the rings as --buffer takes it; for the sink a size.
+Result<BuffersChange> parse_buffers(std::span<const std::string> words) {
+    BuffersChange change;
+    auto rings = parse_buffer(words[0]);
+    if (!rings) return tl::unexpected(std::move(rings).error().within("buffers"));
+    change.rings = *rings;
+    if (words.size() < 2) return change;
+    auto sink = parse_size(words[1]);
+    if (!sink) return tl::unexpected(std::move(sink).error().within("buffers"));
+    change.sink_bytes = *sink;
+    return change;
+}
+
+void run_buffers(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
+    const auto change = parse_buffers(words);
+    if (!change) {
+        reply(error_answer(change.error()));
+        return;
+    }
+    const auto changed = live.change_buffers(*change);
+    if (!changed) {
+        reply(error_answer(changed.error()));
+        return;
+    }
+    std::string text = fmt::format("rings of {} each", human_bytes(changed->ring_bytes));
+    if (changed->sink_bytes != 0) {
+        text += fmt::format(", {} of buffers for the output", human_bytes(changed->sink_bytes));
+    }
+    reply(dump({{"ok", true},
+                {"ring_bytes", changed->ring_bytes},
+                {"sink_bytes", changed->sink_bytes},
+                {"text", text}}));
 }
 
 void run_chunks(LiveRecording& live, std::span<const std::string> words, const Reply& reply) {
@@ -219,6 +256,9 @@ constexpr std::array kVerbs{
     Verb{"mark", "TEXT", "puts a text on the timeline, now", 1, kTextWordsMax, run_mark},
     Verb{"snapshot", "[REASON]", "writes what --keep holds to a file", 0, kTextWordsMax,
          run_snapshot},
+    Verb{"buffers", "SIZE[/cpu] [SINK-SIZE]",
+         "makes the rings (as --buffer) and the output's buffers larger or smaller, nothing lost",
+         1, 2, run_buffers},
     Verb{"chunks", "[now]", "takes the chunks that --chunks keeps, each a whole trace", 0, 1,
          run_chunks},
     Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",

@@ -126,6 +126,10 @@ void BpfRing::release(size_t count) {
     std::atomic_ref<uint64_t>(*consumer_position_).store(consumed_, std::memory_order_release);
 }
 
+bool BpfRing::has_unpeeked() const {
+    return load_position(producer_position_) != peeked_;
+}
+
 uint64_t BpfRing::fill() const {
     return load_position(producer_position_) - consumed_;
 }

@@ -31,6 +31,8 @@ public:
     void peek(size_t count_max, std::vector<RecordView>& out);
     // Gives the first `count` peeked records back to the kernel.
     void release(size_t count);
+    // Whether records lie behind those peeked, be they in the making.
+    [[nodiscard]] bool has_unpeeked() const;
     // Bytes reserved and not yet given back.
     [[nodiscard]] uint64_t fill() const;
 

@@ -85,7 +85,7 @@ Result<std::unique_ptr<KernelObjects>> KernelObjects::load(const AttachPlan& pla
     if (const int error = tracer_bpf__load(objects->skeleton_); error != 0) {
         return tl::unexpected(load_error(-error, log));
     }
-    TR_TRY(objects->make_rings(options.ring_bytes));
+    TR_TRY(objects->open_rings(options.ring_bytes));
     TR_TRY(objects->map_shared_arrays());
     TR_TRY(objects->fill_selection(options.selection));
     TR_TRY(objects->add_programs(plan));
@@ -110,8 +110,6 @@ void KernelObjects::configure(const AttachPlan& plan, const KernelOptions& optio
     settings.tr_selects_cgroups = options.selection.watches_cgroups;
     settings.tr_comm_words = static_cast<uint32_t>(options.selection.comm_words.size());
     settings.tr_own_tgid = options.own_pid;
-    settings.tr_wake_bytes = options.ring_bytes / 4;
-    settings.tr_wake_check_mask = options.ring_bytes >= kSmallRingBytes ? 15 : 0;
     settings.tr_task_ring_state = static_cast<uint32_t>(cpu_count_);
 
     auto& maps = skeleton_->maps;
@@ -188,28 +186,50 @@ bpf_program* KernelObjects::program_of(const LinkPlace& place) const {
     return place.is_sleepable() ? programs.tr_on_hit_sleepable : programs.tr_on_hit;
 }
 
-Status KernelObjects::make_rings(uint64_t ring_bytes) {
-    for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) {
+Result<std::vector<BpfRing>> KernelObjects::make_rings(uint64_t ring_bytes) const {
+    std::vector<BpfRing> rings;
+    for (size_t cpu = 0; cpu < cpu_count_; ++cpu) {
         UniqueFd map(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tr_ring", 0, 0,
                                     static_cast<uint32_t>(ring_bytes), nullptr));
         if (!map.valid()) {
             return fail_errno(ErrorCode::limit, errno,
                               fmt::format("make a ring of {} bytes for CPU {}", ring_bytes, cpu),
-                              "give less: --buffer 8M");
-        }
-        const int inner = map.get();
-        if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &inner, BPF_ANY) != 0) {
-            return fail_errno(ErrorCode::internal, errno, "put a ring into its map");
+                              "give less: 8M");
         }
         TR_ASSIGN(auto ring, BpfRing::open(std::move(map), ring_bytes));
-        rings_.push_back(std::move(ring));
+        rings.push_back(std::move(ring));
     }
+    return rings;
+}
+
+Status KernelObjects::use_ring(uint32_t cpu, const BpfRing& ring) {
+    const int inner = ring.fd();
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &inner, BPF_ANY) == 0) {
+        return {};
+    }
+    return fail_errno(ErrorCode::internal, errno, "put a ring into its map");
+}
+
+void KernelObjects::set_wake_level(uint64_t ring_bytes) {
+    auto& shared = *skeleton_->bss;
+    std::atomic_ref(const_cast<uint64_t&>(shared.tr_wake_bytes)).store(ring_bytes / 4);
+    std::atomic_ref(const_cast<uint32_t&>(shared.tr_wake_check_mask))
+        .store(ring_bytes >= kSmallRingBytes ? 15 : 0);
+}
+
+Status KernelObjects::open_rings(uint64_t ring_bytes) {
+    TR_ASSIGN(auto rings, make_rings(ring_bytes));
+    for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) {
+        TR_TRY(use_ring(cpu, rings[cpu]));
+        rings_.emplace_back(std::move(rings[cpu]));
+    }
+    set_wake_level(ring_bytes);
     UniqueFd news_ring(dup(bpf_map__fd(skeleton_->maps.news_ring)));
     TR_ASSIGN(auto news, BpfRing::open(std::move(news_ring), kNewsRingBytes));
     news_ring_.emplace(std::move(news));
     UniqueFd task_ring(dup(bpf_map__fd(skeleton_->maps.task_ring)));
     TR_ASSIGN(auto ring, BpfRing::open(std::move(task_ring), kTaskRingBytes));
-    rings_.push_back(std::move(ring));
+    rings_.emplace_back(std::move(ring));
     return {};
 }
 

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "probe/attach_plan.h"
-#include "probe/bpf_ring.h"
 #include "probe/kernel_recorder.h"
+#include "probe/ring_row.h"
 #include "probe/session_places.h"
 #include "tracer/abi/stats.h"
 #include "tracer/base/result.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,8 +52,15 @@ public:
     [[nodiscard]] bpf_program* program_of(const LinkPlace& place) const;
     [[nodiscard]] size_t cpu_count() const { return cpu_count_; }
     // One per possible CPU, then the task ring.
-    [[nodiscard]] std::vector<BpfRing>& rings() { return rings_; }
-    [[nodiscard]] const std::vector<BpfRing>& rings() const { return rings_; }
+    [[nodiscard]] std::deque<RingRow>& rings() { return rings_; }
+    [[nodiscard]] const std::deque<RingRow>& rings() const { return rings_; }
+    // Rings of another size for each CPU, not in use; an error has made none.
+    [[nodiscard]] Result<std::vector<BpfRing>> make_rings(uint64_t ring_bytes) const;
+    // Has programs write to this one; when it returns only those that may sleep can still be in the
+    // midst of a record in the one before.
+    [[nodiscard]] Status use_ring(uint32_t cpu, const BpfRing& ring);
+    // When programs wake the drain.
+    void set_wake_level(uint64_t ring_bytes);
     [[nodiscard]] std::span<const tr_ring_state> ring_states() const {
         return ring_states_.elements();
     }
@@ -82,7 +90,7 @@ private:
     void configure(const AttachPlan& plan, const KernelOptions& options);
     void choose_programs(const AttachPlan& plan, const KernelOptions& options);
     void choose_uprobe_programs(const AttachPlan& plan, const KernelOptions& options);
-    Status make_rings(uint64_t ring_bytes);
+    Status open_rings(uint64_t ring_bytes);
     Status map_shared_arrays();
     Status add_gates(const AttachPlan& plan);
     Status fill_selection(const SelectionRules& rules);
@@ -96,7 +104,7 @@ private:
     uint32_t gate_count_ = 0;
     uint32_t gate_room_ = 0;  // that the map holds
     uint32_t gate_state_count_ = 0;
-    std::vector<BpfRing> rings_;
+    std::deque<RingRow> rings_;
     SharedArray<const tr_ring_state> ring_states_;
     SharedArray<uint64_t> wanted_tgids_;
     SharedArray<uint64_t> wanted_tids_;

@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <map>
@@ -42,6 +43,13 @@ namespace tracer {
 namespace {
 
 constexpr uint32_t kWakeEvent = UINT32_MAX;
+constexpr double kWakePart = 0.25;  // of a ring, as set_wake_level() has it
+
+uint64_t now_boottime_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 struct LinkCloser {
     void operator()(bpf_link* link) const { bpf_link__destroy(link); }
@@ -83,10 +91,10 @@ public:
         return options_.record_all || objects_->is_wanted_process(pid);
     }
     Status detach() override;
-    [[nodiscard]] double fill(size_t ring) const override {
-        const BpfRing& one = objects_->rings()[ring];
-        return static_cast<double>(one.fill()) / static_cast<double>(one.bytes());
-    }
+    Status make_other_rings(uint64_t ring_bytes) override;
+    void add_other_rings() override;
+    Status use_other_rings() override;
+    [[nodiscard]] double fill(size_t ring) const override { return objects_->rings()[ring].fill(); }
     bool wait(std::chrono::milliseconds timeout) override;
     void wake() override;
     [[nodiscard]] KernelCounters counters() const override;
@@ -114,6 +122,7 @@ private:
     };
     using PlaceGroups = std::map<GroupKey, std::vector<LinkPlace>>;
 
+    Status watch_ring(uint32_t index, const BpfRing& ring);
     Status attach_tracing(bpf_program* program);
     Status attach_tasks();
     Status attach_scheduler();
@@ -152,6 +161,7 @@ private:
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
     uint64_t news_lost_ = 0;
+    std::vector<BpfRing> other_rings_;  // made, and not read yet
     UniqueFd epoll_;
     UniqueFd wake_event_;
 };
@@ -162,20 +172,54 @@ Status LiveRecorder::prepare_polling() {
     if (!epoll_.valid() || !wake_event_.valid()) {
         return fail_errno(ErrorCode::internal, errno, "make the drain's epoll");
     }
-    epoll_event event{};
     for (uint32_t i = 0; i < ring_count(); ++i) {
-        event.events = EPOLLIN | EPOLLET;
-        event.data.u32 = i;
-        if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, objects_->rings()[i].fd(), &event) != 0) {
-            return fail_errno(ErrorCode::internal, errno, "watch a BPF ring");
-        }
+        TR_TRY(watch_ring(i, objects_->rings()[i].newest()));
     }
+    epoll_event event{};
     event.events = EPOLLIN;
     event.data.u32 = kWakeEvent;
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_event_.get(), &event) != 0) {
         return fail_errno(ErrorCode::internal, errno, "watch the wake event");
     }
     set_drain_awake(true);
+    return {};
+}
+
+Status LiveRecorder::watch_ring(uint32_t index, const BpfRing& ring) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.u32 = index;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, ring.fd(), &event) != 0) {
+        return fail_errno(ErrorCode::internal, errno, "watch a BPF ring");
+    }
+    return {};
+}
+
+Status LiveRecorder::make_other_rings(uint64_t ring_bytes) {
+    TR_ASSIGN(auto rings, objects_->make_rings(ring_bytes));
+    for (uint32_t cpu = 0; cpu < rings.size(); ++cpu) TR_TRY(watch_ring(cpu, rings[cpu]));
+    other_rings_ = std::move(rings);
+    return {};
+}
+
+void LiveRecorder::add_other_rings() {
+    const uint64_t now_ns = now_boottime_ns();
+    for (size_t cpu = 0; cpu < other_rings_.size(); ++cpu) {
+        objects_->rings()[cpu].prune(now_ns);
+        objects_->rings()[cpu].add(std::move(other_rings_[cpu]));
+    }
+    other_rings_.clear();
+}
+
+// Each exchange waits for the programs that run (some ms); what they leave in the old ring is read
+// before what is in the new one.
+Status LiveRecorder::use_other_rings() {
+    for (uint32_t cpu = 0; cpu < objects_->cpu_count(); ++cpu) {
+        RingRow& row = objects_->rings()[cpu];
+        TR_TRY(objects_->use_ring(cpu, row.newest()));
+        row.retire_before_newest(now_boottime_ns());
+    }
+    objects_->set_wake_level(objects_->rings().front().newest().bytes());
     return {};
 }
 
@@ -588,11 +632,12 @@ void LiveRecorder::arm_below(uint32_t probe_id) {
 
 bool LiveRecorder::wait(std::chrono::milliseconds timeout) {
     set_drain_awake(false);
-    for (const BpfRing& ring : objects_->rings()) {
-        if (ring.fill() >= ring.bytes() / 4) {
+    for (RingRow& ring : objects_->rings()) {
+        if (ring.has_one_at(kWakePart)) {
             set_drain_awake(true);
             return true;
         }
+        if (ring.size() > 1) ring.prune(now_boottime_ns());
     }
     epoll_event event{};
     const int count = epoll_wait(epoll_.get(), &event, 1, static_cast<int>(timeout.count()));

@@ -79,9 +79,10 @@ struct KernelCounters {
     uint64_t missed_by_kernel = 0;
 };
 
-// Rings: one per CPU, then the task ring. peek, release, lost, fill and wait belong to the draining
-// thread; attach, add_target, detach and counters to the thread that opened it; attach_late,
-// read_news and want_cgroup, between attach and detach, to one other; wake and is_recorded to any.
+// Rings: one per CPU, then the task ring. peek, release, lost, fill, wait and add_other_rings
+// belong to the draining thread; attach, add_target, detach and counters to the thread that opened
+// it; attach_late, read_news and want_cgroup, between attach and detach, to one other; wake and
+// is_recorded to any.
 class KernelRecorder : public RecordSource {
 public:
     // Loads the programs and makes the rings; nothing is attached yet.
@@ -108,6 +109,14 @@ public:
 
     // Whether the process is one of those recorded now.
     [[nodiscard]] virtual bool is_recorded(uint32_t pid) const = 0;
+
+    // Rings of another size, while it runs; nothing that is in the old ones gets lost. Each step
+    // behind the one before: makes them (an error: nothing has changed), on the thread that opened
+    // the recorder; has them read, on the draining thread; has programs write to them, on the
+    // first again. Their bytes are a power of two, at least a page.
+    [[nodiscard]] virtual Status make_other_rings(uint64_t ring_bytes) = 0;
+    virtual void add_other_rings() = 0;
+    [[nodiscard]] virtual Status use_other_rings() = 0;
 
     [[nodiscard]] virtual Status detach() = 0;
 

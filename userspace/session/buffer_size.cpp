@@ -45,11 +45,10 @@ Result<uint64_t> choose_ring_bytes(const std::optional<BufferRequest>& request,
     if (request) {
         const uint64_t each = request->per_cpu ? request->bytes : request->bytes / cpus;
         if (each > kRingBytesLimit) {
-            return fail(ErrorCode::usage,
-                        fmt::format("--buffer asks for {} bytes on each CPU; the kernel's limit is "
-                                    "2 GiB",
-                                    each),
-                        "ask for less, as --buffer 64M/cpu");
+            return fail(
+                ErrorCode::usage,
+                fmt::format("a ring of {} bytes for each CPU; the kernel's limit is 2 GiB", each),
+                "ask for less: 64M/cpu");
         }
         return std::max(std::bit_floor(each), load.page_bytes);
     }

@@ -4,6 +4,7 @@
 // that waits for the recording's end; nothing of it after that.
 #pragma once
 
+#include "session/buffer_size.h"
 #include "session/output.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
@@ -26,7 +27,8 @@ struct LiveStatus {
     // By the second, since the last question, whoever asked; the first time since the start.
     double records_per_second = 0;
     double bytes_per_second = 0;
-    double ring_fill = 0;  // of the fullest ring, 0..1: the most since the last question
+    uint64_t ring_bytes = 0;  // of each CPU
+    double ring_fill = 0;     // of the fullest ring, 0..1: the most since the last question
     struct Lost {
         uint64_t ring_full = 0;
         uint64_t sink_full = 0;
@@ -58,6 +60,16 @@ struct SinkChanged {
 // Called once, by the function that it was given to or later.
 using SinkChangeDone = std::function<void(Result<SinkChanged>)>;
 
+struct BuffersChange {
+    std::optional<BufferRequest> rings;  // as --buffer takes it
+    uint64_t sink_bytes = 0;             // 0: as they are
+};
+
+struct BuffersChanged {
+    uint64_t ring_bytes = 0;  // as they are now
+    uint64_t sink_bytes = 0;  // 0: the sink has none to change
+};
+
 class LiveRecording {
 public:
     virtual ~LiveRecording() = default;
@@ -73,6 +85,11 @@ public:
 
     // A flight recorder writes what it holds, which takes its time; the others have nothing to.
     [[nodiscard]] virtual Status snapshot(const std::string& reason) = 0;
+
+    // The rings of the CPUs, and the sink's buffers, are so large from now on; nothing that is in
+    // them gets lost. Waits for the programs that run: some ms for each CPU, half a second in all
+    // where they may sleep.
+    [[nodiscard]] virtual Result<BuffersChanged> change_buffers(const BuffersChange& change) = 0;
 
     // Of a recording in memory: Output::take_chunk.
     [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current) = 0;

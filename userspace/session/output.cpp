@@ -82,6 +82,7 @@ public:
         return {};
     }
 
+    size_t change_buffers(size_t bytes) override { return sink_->change_buffers(bytes); }
     Result<TakenChunk> take_chunk(bool end_current) override {
         if (pieces_.memory == nullptr) return Output::take_chunk(end_current);
         // What the opening has no room for is written before the next event.
@@ -183,6 +184,7 @@ public:
     }
     bool is_appendable() const override { return false; }
     Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
+    size_t change_buffers(size_t bytes) override { return sink_->change_buffers(bytes); }
 
     Status finish(uint64_t, const KernelCounters& counters) override {
         CaptureCounters stored;

@@ -85,6 +85,9 @@ public:
     // the caller. Where check_switch() is an error, so is this, and nothing has changed.
     [[nodiscard]] virtual Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) = 0;
 
+    // Memory of the sink's buffers from now on, 0: as it is; what it is now, 0: there is none.
+    [[nodiscard]] virtual size_t change_buffers(size_t /*bytes*/) { return 0; }
+
     // Of an output in memory: the oldest chunk that is whole; `end_current`: the one that is being
     // written ends first.
     [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current);

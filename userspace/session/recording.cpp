@@ -172,7 +172,9 @@ void Recording::begin_steering() {
                                     .names = options_.names,
                                     .armed_ns = armed_ns_,
                                     .real_time = options_.drain.real_time,
-                                    .flight = options_.flight});
+                                    .flight = options_.flight,
+                                    .recorder = &recorder_,
+                                    .ring_bytes = options_.ring_bytes});
     if (!steering) {
         warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
         return;
@@ -282,16 +284,17 @@ Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {
         probes.insert(probes.end(), discovery_->probes().begin(), discovery_->probes().end());
         packs.insert(packs.end(), discovery_->packed().begin(), discovery_->packed().end());
     }
-    Summary summary = make_summary({.kernel = counters,
-                                    .merger = merger_.counters(),
-                                    .rings = merger_.rings(),
-                                    .output = output_,
-                                    .probes = probes,
-                                    .packs = std::move(packs),
-                                    .ring_bytes = options_.ring_bytes,
-                                    .abandoned = !is_empty,
-                                    .after_limit = drain_.limit().left_out(),
-                                    .record_sched = options_.record_sched});
+    Summary summary =
+        make_summary({.kernel = counters,
+                      .merger = merger_.counters(),
+                      .rings = merger_.rings(),
+                      .output = output_,
+                      .probes = probes,
+                      .packs = std::move(packs),
+                      .ring_bytes = steering_ ? steering_->ring_bytes() : options_.ring_bytes,
+                      .abandoned = !is_empty,
+                      .after_limit = drain_.limit().left_out(),
+                      .record_sched = options_.record_sched});
     if (discovery_) summary.armed_late = discovery_->counts();
     add_shared_rings(summary, rings_.tallies());
     return summary;

@@ -8,6 +8,7 @@
 // recording.cpp; asked by the layer `control`.
 #include "session/steering.h"
 
+#include "session/buffer_size.h"
 #include "session/clock.h"
 #include "session/output_file.h"
 #include "session/own_record.h"
@@ -92,6 +93,7 @@ LiveStatus Steering::status() {
     asked_ns_ = now_ns;
     asked_records_ = status.records;
     asked_bytes_ = status.bytes;
+    status.ring_bytes = parts_.ring_bytes;
     status.ring_fill = parts_.drain.take_fill_max();
     status.lost.ring_full = progress.lost.load(std::memory_order_relaxed);
     status.lost.sink_full = std::max(facts.writer.no_room, facts.decoder.lost_to_sink);
@@ -138,6 +140,22 @@ Status Steering::snapshot(const std::string& reason) {
     }
     parts_.drain.call([&] { parts_.flight->request(reason); });
     return {};
+}
+
+Result<BuffersChanged> Steering::change_buffers(const BuffersChange& change) {
+    BuffersChanged changed{.ring_bytes = parts_.ring_bytes};
+    if (change.rings) {
+        TR_ASSIGN(const uint64_t bytes,
+                  choose_ring_bytes(change.rings, read_machine_load(false), false));
+        TR_TRY(parts_.recorder->make_other_rings(bytes));
+        parts_.drain.call([this] { parts_.recorder->add_other_rings(); });
+        TR_TRY(parts_.recorder->use_other_rings());
+        parts_.ring_bytes = bytes;
+        changed.ring_bytes = bytes;
+    }
+    parts_.drain.call(
+        [&] { changed.sink_bytes = parts_.output.change_buffers(change.sink_bytes); });
+    return changed;
 }
 
 Result<TakenChunk> Steering::take_chunk(bool end_current) {

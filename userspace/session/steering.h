@@ -38,6 +38,8 @@ struct SteeringParts {
     uint64_t armed_ns = 0;
     bool real_time = false;          // of sinks' threads
     FlightOutput* flight = nullptr;  // the output, if it is one
+    KernelRecorder* recorder = nullptr;
+    uint64_t ring_bytes = 0;
 };
 
 // Answers for a recording that runs, on the main thread. What must see the output runs on the drain
@@ -55,6 +57,7 @@ public:
     void stop() override;
     Status mark(std::string_view text) override;
     Status snapshot(const std::string& reason) override;
+    Result<BuffersChanged> change_buffers(const BuffersChange& change) override;
     Result<TakenChunk> take_chunk(bool end_current) override;
     void change_sink(const SinkChange& change, SinkChangeDone done) override;
     void restore_sink(const SinkChange& change, SinkChangeDone done) override;
@@ -69,6 +72,8 @@ public:
     void finish();
 
     [[nodiscard]] uint64_t marks() const { return marks_; }
+    // Of each CPU, as it is now.
+    [[nodiscard]] uint64_t ring_bytes() const { return parts_.ring_bytes; }
     // After finish(); these are of the other sinks alone. Empty if there was never one.
     [[nodiscard]] std::vector<Summary::Sink> sinks() const;
     [[nodiscard]] uint64_t bytes_missing() const;  // committed, but not at their destination

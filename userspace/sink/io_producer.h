@@ -40,6 +40,8 @@ public:
         if (queue_->can_acquire()) push_partial();
     }
 
+    [[nodiscard]] size_t change_buffers(size_t bytes) { return queue_->change_buffers(bytes); }
+
     [[nodiscard]] Status close();
     [[nodiscard]] Status health() const { return queue_->health(); }
     [[nodiscard]] unsigned long long bytes_committed() const {

@@ -20,9 +20,9 @@ namespace tracer {
 IoQueue::IoQueue(std::unique_ptr<IoDestination> destination, const IoQueueOptions& options)
     : destination_(std::move(destination)),
       buffer_bytes_(std::max(options.buffer_bytes, ByteSink::kReserveBytesMax)),
-      buffer_count_(std::max<size_t>(options.buffer_count, 1)),
       is_real_time_(options.real_time),
-      process_(::getpid()) {
+      process_(::getpid()),
+      buffer_count_(std::max<size_t>(options.buffer_count, 1)) {
     make_ready(std::min(options.buffers_ready, buffer_count_));
     start();
 }
@@ -62,7 +62,7 @@ std::unique_ptr<IoBuffer> IoQueue::acquire() {
             free_.pop_back();
             return buffer;
         }
-        if (made_count_ == buffer_count_) return nullptr;
+        if (made_count_ >= buffer_count_) return nullptr;
         made_count_ += 1;
     }
     try {
@@ -72,6 +72,18 @@ std::unique_ptr<IoBuffer> IoQueue::acquire() {
         made_count_ -= 1;
         return nullptr;
     }
+}
+
+size_t IoQueue::change_buffers(size_t bytes) {
+    std::vector<std::unique_ptr<IoBuffer>> too_many;  // freed without the lock
+    const std::lock_guard lock(mutex_);
+    if (bytes != 0) buffer_count_ = std::max<size_t>(bytes / buffer_bytes_, 2);
+    while (made_count_ > buffer_count_ && !free_.empty()) {
+        too_many.push_back(std::move(free_.back()));
+        free_.pop_back();
+        made_count_ -= 1;
+    }
+    return buffer_count_ * buffer_bytes_;
 }
 
 bool IoQueue::can_acquire() const {
@@ -115,7 +127,11 @@ void IoQueue::run() {
         buffer->marks.clear();
         buffer->chunk_start_ns.reset();
         lock.lock();
-        free_.push_back(std::move(buffer));
+        if (made_count_ <= buffer_count_) {
+            free_.push_back(std::move(buffer));
+        } else {
+            made_count_ -= 1;
+        }
     }
 }
 

@@ -40,6 +40,9 @@ public:
     [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
     void push(std::unique_ptr<IoBuffer> buffer);
 
+    // As ByteSink's.
+    [[nodiscard]] size_t change_buffers(size_t bytes);
+
     // Waits until all that was pushed is written, as long as the destination does, and finishes
     // the destination.
     [[nodiscard]] Status close();
@@ -63,7 +66,6 @@ private:
 
     std::unique_ptr<IoDestination> destination_;
     const size_t buffer_bytes_;
-    const size_t buffer_count_;
     const bool is_real_time_;
     const pid_t process_;
     bool is_finished_ = false;              // of the producer alone
@@ -73,7 +75,8 @@ private:
     std::condition_variable wake_;
     std::deque<std::unique_ptr<IoBuffer>> full_;
     std::vector<std::unique_ptr<IoBuffer>> free_;
-    size_t made_count_ = 0;  // buffers there are, wherever
+    size_t buffer_count_;    // there may be
+    size_t made_count_ = 0;  // there are, wherever
     bool is_closing_ = false;
     std::optional<Error> error_;  // the first
 

@@ -18,6 +18,7 @@ public:
     std::span<std::byte> reserve(size_t bytes) override { return producer_.reserve(bytes); }
     void commit(size_t bytes) override { producer_.commit(bytes); }
     void flush() override { producer_.flush(); }
+    size_t change_buffers(size_t bytes) override { return producer_.change_buffers(bytes); }
     Status close() override { return producer_.close(); }
     Status health() const override { return producer_.health(); }
     unsigned long long bytes_committed() const override { return producer_.bytes_committed(); }

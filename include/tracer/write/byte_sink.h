@@ -48,6 +48,12 @@ public:
     // Hands what is committed to the destination without waiting for it.
     virtual void flush() = 0;
 
+    // Of a sink with buffers between it and its destination: how many bytes of them there may be
+    // from now on, rounded to whole ones, of which there are at least two; 0: as it is. What is in
+    // them stays, and memory that is too much goes as soon as it is written. Returns what it is
+    // now, 0: there are none. Of the producing thread.
+    [[nodiscard]] virtual size_t change_buffers(size_t /*bytes*/) { return 0; }
+
     // Writes everything out and ends. The first error of the whole life (ENOSPC, EPIPE, ...), if
     // there was one. Later calls of any function but the destructor are errors of ours.
     [[nodiscard]] virtual Status close() = 0;

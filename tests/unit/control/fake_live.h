@@ -35,6 +35,12 @@ public:
         calls.push_back("snapshot " + reason);
         return {};
     }
+    Result<BuffersChanged> change_buffers(const BuffersChange& change) override {
+        calls.push_back("buffers " + std::to_string(change.rings ? change.rings->bytes : 0) + " " +
+                        std::to_string(change.sink_bytes));
+        if (!change.rings) return fail(ErrorCode::limit, "no size");
+        return BuffersChanged{.ring_bytes = change.rings->bytes, .sink_bytes = change.sink_bytes};
+    }
     Result<TakenChunk> take_chunk(bool end_current) override {
         calls.push_back(end_current ? "chunks now" : "chunks");
         TakenChunk taken;

@@ -127,6 +127,15 @@ public:
         for (const Ring& ring : rings_) result.rings.push_back({ring.attempts, ring.lost});
         return result;
     }
+    Status make_other_rings(uint64_t ring_bytes) override {
+        log("make rings of " + std::to_string(ring_bytes));
+        return other_rings_result;
+    }
+    void add_other_rings() override { log("add rings"); }
+    Status use_other_rings() override {
+        log("use rings");
+        return {};
+    }
     const std::vector<std::string>& warnings() const override { return warnings_; }
     const std::vector<RefusedPlace>& refused() const override { return refused_places; }
 
@@ -144,6 +153,7 @@ public:
 
     Status attach_result;
     Status attach_late_result;
+    Status other_rings_result;
     std::set<uint32_t> recorded_pids;  // set before the recording begins
     std::function<void(const AttachPlan&)> on_attach_late;
     std::vector<RefusedPlace> refused_places;  // grown by on_attach and on_attach_late alone

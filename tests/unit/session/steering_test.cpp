@@ -137,6 +137,34 @@ TEST_F(SteeringTest, StopsOnRequest) {
     EXPECT_TRUE(result->summary.sinks.empty());
 }
 
+TEST_F(SteeringTest, ChangesItsBuffersStepByStep) {
+    step([this] {
+        const auto changed = live_->change_buffers({.rings = BufferRequest{3 << 20, true}});
+        ASSERT_TRUE(changed);
+        EXPECT_EQ(changed->ring_bytes, 2u << 20);
+        EXPECT_EQ(changed->sink_bytes, 64u << 20);
+        EXPECT_EQ(live_->status().ring_bytes, 2u << 20);
+        EXPECT_EQ(live_->change_buffers({.sink_bytes = 4 << 20})->sink_bytes, 4u << 20);
+        recorder_.other_rings_result = fail(ErrorCode::limit, "no memory");
+        EXPECT_FALSE(live_->change_buffers({.rings = BufferRequest{8 << 20, true}}));
+        EXPECT_EQ(live_->status().ring_bytes, 2u << 20) << "as before";
+    });
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ring_bytes, 2u << 20);
+    const auto calls = recorder_.calls();
+    const std::vector<std::string> steps{"make rings of 2097152", "add rings", "use rings",
+                                         "make rings of 8388608"};
+    auto from = calls.begin();
+    for (const std::string& wanted : steps) {
+        from = std::find(from, calls.end(), wanted);
+        ASSERT_NE(from, calls.end()) << wanted;
+        ++from;
+    }
+    EXPECT_EQ(std::ranges::count(calls, "use rings"), 1);
+}
+
 TEST_F(SteeringTest, MarksTheTimeline) {
     hits(1);
     step([this] {
