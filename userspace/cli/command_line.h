@@ -9,6 +9,7 @@
 #include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/ring/ocaml_versions.h"
+#include "write/lines/make_lines_writer.h"
 
 #include <chrono>
 #include <cstdint>
@@ -43,6 +44,11 @@ struct FlightRequest {
     uint64_t files_max = 0;
 };
 
+// `tracer tail`: lines on standard output instead of a file.
+struct TailRequest {
+    lines::LineOptions lines;
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -70,6 +76,7 @@ struct RecordCommand {
     std::optional<int> ready_fd;  // told when everything is armed
     bool ctl = true;              // `tracer ctl` may steer it
     Verbosity verbosity;
+    std::optional<TailRequest> tail;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
     [[nodiscard]] bool waits_for_probes() const {

@@ -6,6 +6,7 @@
 #include "session/output.h"
 
 #include "capture/capture_file.h"
+#include "session/patient_sink.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
 
@@ -17,16 +18,18 @@ namespace {
 
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `rotating`: the sink, if it is one.
+    // `rotating`: the sink, if it is one. `is_shown`: in a terminal, where it stays.
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 RotatingSink* rotating,
                 std::unique_ptr<TraceWriter> writer,
                 bool is_appendable,
+                bool is_shown,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           rotating_(rotating),
           writer_(std::move(writer)),
           is_appendable_(is_appendable),
+          is_shown_(is_shown),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
     RecordHandler& handler() override {
@@ -52,6 +55,10 @@ public:
     }
 
     Status check_switch() const override {
+        if (is_shown_) {
+            return fail(ErrorCode::missing_feature, "what is shown in a terminal stays there",
+                        "tracer --pid N -o FILE records what can be sent elsewhere");
+        }
         if (rotating_ == nullptr) return {};
         return fail(ErrorCode::missing_feature, "files that rotate stay where they are",
                     "record without --rotate to change where it goes");
@@ -73,7 +80,10 @@ public:
         decoder_->finish(now_ns);
         return writer_->close();
     }
-    Status close() override { return sink_->close(); }
+    Status close() override {
+        if (is_shown_) say_last_words();
+        return sink_->close();
+    }
     uint64_t bytes_written() const override { return bytes_base_ + sink_->bytes_written(); }
 
     OutputFacts facts() const override {
@@ -105,12 +115,19 @@ private:
     // the sink, which tells it.
     void begin_due_file() { static_cast<void>(begin_chunk_if_due(*rotating_, *writer_)); }
 
+    // Closing waits for a slow reader in any case; what it missed at the end is told to it as well.
+    void say_last_words() {
+        sink_ = std::make_unique<PatientSink>(std::move(sink_));
+        if (writer_->switch_sink(*sink_, SinkStart::goes_on)) static_cast<void>(writer_->close());
+    }
+
     std::unique_ptr<ByteSink> sink_;
     RotatingSink* rotating_;  // sink_, or null
     // What went to the sinks before, less what was in this one already: wraps where that is more.
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
     const bool is_appendable_;
+    const bool is_shown_;
     std::unique_ptr<Decoder> decoder_;
 };
 
@@ -141,7 +158,7 @@ public:
     Status check_switch() const override {
         return fail(ErrorCode::missing_feature,
                     "a raw capture stays in one file: its counters at the end are of all of it",
-                    "record to .fxt, .eventlog or .json to change where it goes");
+                    "record to .fxt, .eventlog, .json, .txt or .ndjson to change where it goes");
     }
     bool is_appendable() const override { return false; }
     Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
@@ -204,7 +221,7 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer),
-                                         format.is_appendable, std::move(definitions));
+                                         format.is_appendable, false, std::move(definitions));
 }
 
 }  // namespace
@@ -213,6 +230,15 @@ Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink) {
     return open_output(format, std::move(definitions), std::move(sink), nullptr);
+}
+
+Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> writer,
+                                                  RecordingDefinitions definitions,
+                                                  std::unique_ptr<ByteSink> sink) {
+    writer->describe(definitions.recording);
+    TR_TRY(writer->open());
+    return std::make_unique<TraceOutput>(std::move(sink), nullptr, std::move(writer), true, true,
+                                         std::move(definitions));
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,

@@ -101,21 +101,6 @@ std::string span_table(const std::vector<SpanTally>& spans, bool verbose) {
     return text;
 }
 
-std::string human_duration(uint64_t ns) {
-    struct Unit {
-        double ns;
-        const char* name;
-    };
-    constexpr std::array<Unit, 3> kUnits{{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
-    for (const Unit& unit : kUnits) {
-        const double value = static_cast<double>(ns) / unit.ns;
-        if (value < 1) continue;
-        if (value >= 100) return fmt::format("{:.0f} {}", value, unit.name);
-        return fmt::format("{:.3g} {}", value, unit.name);
-    }
-    return fmt::format("{} ns", ns);
-}
-
 const char* cause_key(model::SpanEndCause cause) {
     switch (cause) {
         case model::SpanEndCause::returned:

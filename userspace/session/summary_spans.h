@@ -12,9 +12,6 @@ namespace tracer {
 // two and the causes of its repairs. Empty if none ended.
 [[nodiscard]] std::string span_table(const std::vector<SpanTally>& spans, bool verbose);
 
-// "812 ns", "1.25 ms", "20.1 s"
-[[nodiscard]] std::string human_duration(uint64_t ns);
-
 // The key of each cause in the JSON summary.
 [[nodiscard]] const char* cause_key(model::SpanEndCause cause);
 

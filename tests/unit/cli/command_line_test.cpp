@@ -42,6 +42,41 @@ TEST(CommandLine, TakesPidsRepeatedAndInLists) {
     EXPECT_FALSE(command.duration);
 }
 
+TEST(CommandLine, TailIsARecordingOfLines) {
+    const auto command = record({"tail", "--pid", "1", "-e", "usdt:a:b", "-d", "2s", "--begins",
+                                 "--time", "delta", "--color", "always"});
+    ASSERT_TRUE(command.tail);
+    EXPECT_EQ(command.ids, std::vector<uint32_t>{1});
+    EXPECT_EQ(command.probes, std::vector<std::string>{"usdt:a:b"});
+    EXPECT_EQ(command.duration, 2s);
+    EXPECT_EQ(command.output_path, "-");
+    EXPECT_EQ(command.format_name, "txt");
+    EXPECT_FALSE(command.sched);
+    EXPECT_TRUE(command.tail->lines.begins);
+    EXPECT_TRUE(command.tail->lines.colour);
+    EXPECT_EQ(command.tail->lines.time, lines::LineTime::delta);
+    const auto objects = record({"tail", "--json", "--sched", "--color=always", "--", "ls", "-l"});
+    ASSERT_TRUE(objects.tail);
+    EXPECT_EQ(objects.format_name, "ndjson");
+    EXPECT_TRUE(objects.tail->lines.is_json);
+    EXPECT_FALSE(objects.tail->lines.colour);
+    // Of the summary, which stays text.
+    EXPECT_FALSE(objects.verbosity.json);
+    EXPECT_TRUE(objects.sched);
+    EXPECT_EQ(objects.command, (std::vector<std::string>{"ls", "-l"}));
+    EXPECT_FALSE(record({"--pid", "1"}).tail);
+}
+
+TEST(CommandLine, TailRefusesWhatGoesToFiles) {
+    usage_error({"tail"});
+    usage_error({"tail", "--pid", "1", "-o", "x.txt"});
+    usage_error({"tail", "--pid", "1", "--keep", "30s"});
+    EXPECT_NE(usage_error({"tail", "--pid", "1", "--time", "gmt"}).what.find("gmt"),
+              std::string::npos);
+    EXPECT_NE(usage_error({"tail", "--pid", "1", "--color", "pink"}).what.find("pink"),
+              std::string::npos);
+}
+
 TEST(CommandLine, TakesEveryOption) {
     const auto command = record({"-a",
                                  "--tree",
