@@ -2,8 +2,8 @@
 //
 // The command line, and the only user of CLI11. Everything after "--" is the program to start and
 // is split off first, so that its options are never taken for ours. A first word `list`, `explain`,
-// `packs`, `pack`, `doctor`, `convert`, `rings`, `gc-stats`, `ctl` or `tail` chooses that command;
-// anything else records. Called by main.cpp.
+// `packs`, `pack`, `doctor`, `convert`, `rings`, `gc-stats`, `ctl`, `tail` or `top` chooses that
+// command; anything else records. Called by main.cpp.
 #include "cli/command_line.h"
 
 #include "cli/help.h"
@@ -263,22 +263,32 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
     return finish_record(std::move(command), texts, std::move(program));
 }
 
-// A recording that goes to the terminal instead of a file.
-Result<Command> parse_tail(std::vector<std::string> words, std::vector<std::string> program) {
+// A recording that goes to the terminal instead of a file: `tail`, or else `top`.
+Result<Command> parse_shown(bool is_tail,
+                            std::vector<std::string> words,
+                            std::vector<std::string> program) {
     RecordCommand command;
     RecordTexts texts;
-    CLI::App app(std::string{kTailHelp});
-    set_up(app, "tracer tail");
-    app.footer(std::string{kTailFooter});
+    CLI::App app(std::string{is_tail ? kTailHelp : kTopHelp});
+    set_up(app, is_tail ? "tracer tail" : "tracer top");
+    app.footer(std::string{is_tail ? kTailFooter : kTopFooter});
     add_what_options(app, command, texts);
-    add_tail_options(app, texts.watch);
+    if (is_tail) {
+        add_tail_options(app, texts.watch);
+    } else {
+        add_top_options(app, texts.watch);
+    }
     add_end_options(app, texts);
     add_steering_options(app, command, texts);
     add_cost_options(app, command, texts);
     add_loudness(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
-    TR_ASSIGN(command.tail, take_tail_options(texts.watch));
+    if (is_tail) {
+        TR_ASSIGN(command.tail, take_tail_options(texts.watch));
+    } else {
+        TR_ASSIGN(command.top, take_top_options(texts.watch));
+    }
     command.output_path = "-";
     command.format_name = texts.watch.json ? "ndjson" : "txt";
     texts.no_sched = !texts.watch.sched;
@@ -418,9 +428,9 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
     if (has_split && program.empty()) {
         return fail(ErrorCode::usage, "-- needs a command after it", "tracer -- COMMAND [ARGS]");
     }
-    if (first == "tail") {
+    if (first == "tail" || first == "top") {
         words.erase(words.begin());
-        return parse_tail(std::move(words), std::move(program));
+        return parse_shown(first == "tail", std::move(words), std::move(program));
     }
     return parse_record(std::move(words), std::move(program));
 }

@@ -6,6 +6,7 @@
 #include "session/output_file.h"
 #include "session/selection.h"
 #include "session/targets.h"
+#include "session/top/top_drawing.h"
 #include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/ring/ocaml_versions.h"
@@ -49,6 +50,13 @@ struct TailRequest {
     lines::LineOptions lines;
 };
 
+// `tracer top`: counts and durations on standard output instead of a file.
+struct TopRequest {
+    std::chrono::nanoseconds interval = std::chrono::seconds(1);
+    bool is_json = false;
+    TopView view;
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -77,6 +85,7 @@ struct RecordCommand {
     bool ctl = true;              // `tracer ctl` may steer it
     Verbosity verbosity;
     std::optional<TailRequest> tail;
+    std::optional<TopRequest> top;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
     [[nodiscard]] bool waits_for_probes() const {

@@ -70,9 +70,16 @@ struct WatchTexts {
     bool begins = false;
     std::optional<std::string> time;
     std::optional<std::string> colour;
+    std::optional<std::string> interval;
+    std::optional<std::string> by;
+    std::optional<std::string> sort;
+    std::optional<uint64_t> rows;
+    bool histogram = false;
 };
 void add_tail_options(CLI::App& app, WatchTexts& texts);
 [[nodiscard]] Result<TailRequest> take_tail_options(const WatchTexts& texts);
+void add_top_options(CLI::App& app, WatchTexts& texts);
+[[nodiscard]] Result<TopRequest> take_top_options(const WatchTexts& texts);
 
 // `tracer packs` and `tracer pack`; the words behind it.
 [[nodiscard]] Result<Command> parse_packs(std::vector<std::string> words);

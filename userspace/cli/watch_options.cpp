@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of `tracer tail`, which are those of a recording but for where it goes. Called by
-// command_line.cpp.
+// The options of `tracer tail` and `tracer top`, which are those of a recording but for where it
+// goes. Called by command_line.cpp.
 #include "cli/options.h"
+#include "cli/units.h"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -30,6 +33,10 @@ Result<bool> take_colour(const std::optional<std::string>& text) {
     return fail(ErrorCode::usage, fmt::format("--color {}: no such choice", *text),
                 "auto, always or never");
 }
+
+// Of top, at most; nobody reads a thousand lines.
+constexpr uint64_t kRows = 20;
+constexpr std::chrono::milliseconds kIntervalMin{100};
 
 }  // namespace
 
@@ -68,6 +75,65 @@ Result<TailRequest> take_tail_options(const WatchTexts& texts) {
                     "wall, since or delta");
     }
     return tail;
+}
+
+void add_top_options(CLI::App& app, WatchTexts& texts) {
+    app.add_flag("--sched", texts.sched,
+                 "how long threads run on CPUs, too (default: not), as rows \"on CPU\"")
+        ->group("What to record");
+    app.add_option("-i,--interval", texts.interval,
+                   "how often: 500ms, 10s; at least 100ms (default: 1s)")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--by", texts.by,
+                   "a row for each probe, or for each thread, process or label of a probe; labels "
+                   "are the names that as \"...\" makes (default: probe)")
+        ->type_name("WHAT")
+        ->group(kGroup);
+    app.add_option("--sort", texts.sort, "rate, count, p99, max or name (default: rate)")
+        ->type_name("COLUMN")
+        ->group(kGroup);
+    app.add_option("--rows", texts.rows,
+                   "at most so many rows (default: 20; with --json all, of which 1000 are kept)")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1000}).description(""))
+        ->type_name("N")
+        ->group(kGroup);
+    app.add_flag("--histogram", texts.histogram,
+                 "how the durations of the first span are spread (with --json: of all)")
+        ->group(kGroup);
+    app.add_flag("--json", texts.json, "one object an interval (NDJSON)")->group(kGroup);
+}
+
+Result<TopRequest> take_top_options(const WatchTexts& texts) {
+    TopRequest top;
+    top.is_json = texts.json;
+    top.view.has_histogram = texts.histogram;
+    top.view.rows_max = texts.rows.value_or(texts.json ? SIZE_MAX : kRows);
+    if (texts.interval) {
+        auto interval = parse_duration(*texts.interval);
+        if (!interval) return tl::unexpected(std::move(interval).error().within("--interval"));
+        top.interval = *interval;
+        if (top.interval < kIntervalMin) {
+            return fail(ErrorCode::usage, "--interval: less than 100ms", "-i 100ms");
+        }
+    }
+    if (texts.by) {
+        const auto grouping = find_top_grouping(*texts.by);
+        if (!grouping) {
+            return fail(ErrorCode::usage, fmt::format("--by {}: no such grouping", *texts.by),
+                        "probe, thread, process or label");
+        }
+        top.view.grouping = *grouping;
+    }
+    if (texts.sort) {
+        const auto sort = find_top_sort(*texts.sort);
+        if (!sort) {
+            return fail(ErrorCode::usage, fmt::format("--sort {}: no such column", *texts.sort),
+                        "rate, count, p99, max or name");
+        }
+        top.view.sort = *sort;
+    }
+    return top;
 }
 
 }  // namespace tracer

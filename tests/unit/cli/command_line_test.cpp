@@ -77,6 +77,35 @@ TEST(CommandLine, TailRefusesWhatGoesToFiles) {
               std::string::npos);
 }
 
+TEST(CommandLine, TopIsARecordingOfCounts) {
+    const auto command = record({"top", "-a", "-e", "usdt:a:b", "-i", "500ms", "--by", "label",
+                                 "--sort", "p99", "--rows", "7", "--histogram"});
+    ASSERT_TRUE(command.top);
+    EXPECT_FALSE(command.tail);
+    EXPECT_TRUE(command.all);
+    EXPECT_FALSE(command.sched);
+    EXPECT_EQ(command.top->interval, 500ms);
+    EXPECT_EQ(command.top->view.grouping, TopGrouping::label);
+    EXPECT_EQ(command.top->view.sort, TopSort::p99);
+    EXPECT_EQ(command.top->view.rows_max, 7u);
+    EXPECT_TRUE(command.top->view.has_histogram);
+    const auto objects = record({"top", "--json", "--sched", "--", "ls"});
+    ASSERT_TRUE(objects.top);
+    EXPECT_TRUE(objects.top->is_json);
+    EXPECT_TRUE(objects.sched);
+    EXPECT_EQ(objects.top->interval, 1s);
+    EXPECT_EQ(objects.top->view.rows_max, SIZE_MAX);
+}
+
+TEST(CommandLine, TopRefusesWhatItDoesNotKnow) {
+    EXPECT_NE(usage_error({"top", "-a", "--by", "moon"}).what.find("moon"), std::string::npos);
+    EXPECT_NE(usage_error({"top", "-a", "--sort", "luck"}).what.find("luck"), std::string::npos);
+    usage_error({"top", "-a", "-i", "1ms"});
+    usage_error({"top", "-a", "--rows", "0"});
+    usage_error({"top", "-a", "-o", "x.fxt"});
+    usage_error({"top"});
+}
+
 TEST(CommandLine, TakesEveryOption) {
     const auto command = record({"-a",
                                  "--tree",
