@@ -19,8 +19,6 @@
 namespace tracer {
 namespace {
 
-// Of the model's indices, which come from a decoder: a bound for what is kept by them.
-constexpr uint32_t kIndexMax = 1U << 24;
 // A label in a row; longer ones are one row if they begin the same.
 constexpr size_t kLabelBytesMax = model::kEventNameBytesMax;
 // None of a decoder's.
@@ -78,42 +76,16 @@ TopTable::TopTable(const TopTableOptions& options)
       on_cpu_{
           .index = kOnCpu, .kind = model::PointKind::span, .category = "sched", .name = "on CPU"} {}
 
-TopTable::Thread* TopTable::find(model::ThreadIndex index) {
-    const auto number = static_cast<uint32_t>(index);
-    return number < threads_.size() && defined_threads_[number] ? &threads_[number] : nullptr;
-}
-
-const model::Point* TopTable::find(model::PointIndex index) const {
-    const auto number = static_cast<uint32_t>(index);
-    return number < points_.size() && defined_points_[number] ? &points_[number] : nullptr;
-}
-
 void TopTable::define(const model::Thread& thread) {
-    const auto number = static_cast<uint32_t>(thread.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= threads_.size()) {
-        threads_.resize(number + 1);
-        defined_threads_.resize(number + 1);
-    }
-    threads_[number].definition = thread;
-    defined_threads_[number] = true;
+    Thread* const entry = threads_.put(thread.index);
+    counters_.refused += entry == nullptr;
+    if (entry != nullptr) entry->definition = thread;
 }
 
 void TopTable::define(const model::Point& point) {
-    const auto number = static_cast<uint32_t>(point.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= points_.size()) {
-        points_.resize(number + 1);
-        defined_points_.resize(number + 1);
-    }
-    points_[number] = point;
-    defined_points_[number] = true;
+    model::Point* const entry = points_.put(point.index);
+    counters_.refused += entry == nullptr;
+    if (entry != nullptr) *entry = point;
 }
 
 WriteStatus TopTable::write(const model::Event& event) {
@@ -188,29 +160,29 @@ void TopTable::count(const Happening& happening) {
 }
 
 WriteStatus TopTable::take(uint64_t /*time_ns*/, const model::Instant& instant) {
-    const model::Point* const point = find(instant.point);
+    const model::Point* const point = points_.find(instant.point);
     if (point == nullptr) return WriteStatus::refused;
     count({.kind = TopKind::event,
            .point = *point,
-           .thread = find(instant.thread),
+           .thread = threads_.find(instant.thread),
            .label = instant.name.empty() ? std::string_view(point->name) : instant.name});
     return WriteStatus::ok;
 }
 
 WriteStatus TopTable::take(uint64_t /*time_ns*/, const model::Counter& counter) {
-    const model::Point* const point = find(counter.point);
+    const model::Point* const point = points_.find(counter.point);
     if (point == nullptr) return WriteStatus::refused;
     count({.kind = TopKind::counter,
            .point = *point,
-           .thread = find(counter.thread),
+           .thread = threads_.find(counter.thread),
            .label = counter.name.empty() ? std::string_view(point->name) : counter.name,
            .counter = &counter});
     return WriteStatus::ok;
 }
 
 WriteStatus TopTable::take(uint64_t time_ns, const model::SpanBegin& begin) {
-    Thread* const thread = find(begin.thread);
-    if (thread == nullptr || find(begin.point) == nullptr) return WriteStatus::refused;
+    Thread* const thread = threads_.find(begin.thread);
+    if (thread == nullptr || points_.find(begin.point) == nullptr) return WriteStatus::refused;
     thread->spans.push_back({begin.point, time_ns, std::string(begin.name)});
     return WriteStatus::ok;
 }
@@ -224,7 +196,7 @@ void TopTable::end_span(uint64_t time_ns,
     const bool is_whole =
         cause == model::SpanEndCause::returned || cause == model::SpanEndCause::until;
     const uint64_t duration_ns = time_ns > span.begin_ns ? time_ns - span.begin_ns : 0;
-    const model::Point& point = *find(span.point);
+    const model::Point& point = *points_.find(span.point);
     count({.kind = TopKind::span,
            .point = point,
            .thread = thread,
@@ -234,7 +206,7 @@ void TopTable::end_span(uint64_t time_ns,
 }
 
 WriteStatus TopTable::take(uint64_t time_ns, const model::SpanEnd& end) {
-    Thread* const thread = find(end.thread);
+    Thread* const thread = threads_.find(end.thread);
     if (thread == nullptr || thread->spans.empty()) return WriteStatus::refused;
     end_span(time_ns, thread->spans.back(), end.cause, thread);
     thread->spans.pop_back();
@@ -242,7 +214,7 @@ WriteStatus TopTable::take(uint64_t time_ns, const model::SpanEnd& end) {
 }
 
 WriteStatus TopTable::take(uint64_t time_ns, const model::AsyncBegin& begin) {
-    if (find(begin.point) == nullptr) return WriteStatus::refused;
+    if (points_.find(begin.point) == nullptr) return WriteStatus::refused;
     async_.insert_or_assign(begin.id, Open{begin.point, time_ns, std::string(begin.name)});
     return WriteStatus::ok;
 }
@@ -250,14 +222,14 @@ WriteStatus TopTable::take(uint64_t time_ns, const model::AsyncBegin& begin) {
 WriteStatus TopTable::take(uint64_t time_ns, const model::AsyncEnd& end) {
     const auto begun = async_.find(end.id);
     if (begun == async_.end()) return WriteStatus::refused;
-    end_span(time_ns, begun->second, end.cause, find(end.thread));
+    end_span(time_ns, begun->second, end.cause, threads_.find(end.thread));
     async_.erase(begun);
     return WriteStatus::ok;
 }
 
 WriteStatus TopTable::take(uint64_t time_ns, const model::Switch& change) {
     Running& running = cpus_[change.cpu];
-    const Thread* const thread = find(running.thread);
+    const Thread* const thread = threads_.find(running.thread);
     if (thread != nullptr && running.since_ns != 0) {
         const uint64_t duration_ns = time_ns > running.since_ns ? time_ns - running.since_ns : 0;
         count({.kind = TopKind::on_cpu,

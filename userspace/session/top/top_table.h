@@ -4,6 +4,7 @@
 #include "decode/duration_histogram.h"
 #include "session/top/top_frame.h"
 #include "tracer/write/trace_writer.h"
+#include "write/index_table.h"
 
 #include <array>
 #include <cstddef>
@@ -79,8 +80,6 @@ private:
         const model::Counter* counter = nullptr;
     };
 
-    [[nodiscard]] Thread* find(model::ThreadIndex index);
-    [[nodiscard]] const model::Point* find(model::PointIndex index) const;
     [[nodiscard]] Row* find_row(TopGrouping grouping, const Happening& happening);
     void count(const Happening& happening);
     [[nodiscard]] WriteStatus begin_span(uint64_t time_ns,
@@ -109,10 +108,8 @@ private:
 
     const TopTableOptions options_;
     const model::Point on_cpu_;  // what threads on CPUs are rows of
-    std::vector<Thread> threads_;
-    std::vector<bool> defined_threads_;
-    std::vector<model::Point> points_;
-    std::vector<bool> defined_points_;
+    IndexTable<model::ThreadIndex, Thread> threads_;
+    IndexTable<model::PointIndex, model::Point> points_;
     std::unordered_map<uint64_t, Open> async_;  // by id
     std::map<uint16_t, Running> cpus_;
     std::array<Rows, kTopGroupings> rows_;

@@ -4,6 +4,7 @@
 // line spelled by one of two spellings (line_spelling.h). A span is told where it ends, with what
 // its begin said, which is kept until then. Made by the table of formats, and by the command line
 // with other options.
+#include "write/index_table.h"
 #include "write/lines/line_spelling.h"
 #include "write/lines/make_lines_writer.h"
 
@@ -19,8 +20,6 @@
 namespace tracer::lines {
 namespace {
 
-// Of the model's indices, which come from a decoder: a bound for what is kept by them.
-constexpr uint32_t kIndexMax = 1U << 24;
 // Of values of spans that are open, all together. Beyond it spans are told without those.
 constexpr size_t kHeldBytesMax = size_t{64} << 20;
 
@@ -53,17 +52,9 @@ private:
         bool lacks_values = false;
     };
     struct Thread {
-        bool is_defined = false;
         std::string who;
         std::vector<OpenSpan> spans;
     };
-    struct Point {
-        bool is_defined = false;
-        model::Point definition;
-    };
-
-    [[nodiscard]] Thread* find(model::ThreadIndex index);
-    [[nodiscard]] const model::Point* find(model::PointIndex index) const;
     [[nodiscard]] std::string_view who_is(model::ThreadIndex index);
     [[nodiscard]] Spot spot(const model::Event& event, const Thread* thread) const;
     // Appends line_ to the sink.
@@ -108,8 +99,8 @@ private:
     ByteSink* sink_;
     std::unique_ptr<LineSpelling> spelling_;
     const bool begins_;
-    std::vector<Thread> threads_;
-    std::vector<Point> points_;
+    IndexTable<model::ThreadIndex, Thread> threads_;
+    IndexTable<model::PointIndex, model::Point> points_;
     std::unordered_map<uint64_t, OpenSpan> async_;  // by id
     size_t held_bytes_ = 0;
     std::string line_;
@@ -122,41 +113,21 @@ private:
     WriterCounters counters_;
 };
 
-LinesWriter::Thread* LinesWriter::find(model::ThreadIndex index) {
-    const auto number = static_cast<uint32_t>(index);
-    return number < threads_.size() && threads_[number].is_defined ? &threads_[number] : nullptr;
-}
-
-const model::Point* LinesWriter::find(model::PointIndex index) const {
-    const auto number = static_cast<uint32_t>(index);
-    return number < points_.size() && points_[number].is_defined ? &points_[number].definition
-                                                                 : nullptr;
-}
-
 std::string_view LinesWriter::who_is(model::ThreadIndex index) {
-    const Thread* const thread = find(index);
+    const Thread* const thread = threads_.find(index);
     return thread != nullptr ? std::string_view(thread->who) : std::string_view();
 }
 
 void LinesWriter::define(const model::Thread& thread) {
-    const auto number = static_cast<uint32_t>(thread.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= threads_.size()) threads_.resize(number + 1);
-    threads_[number].is_defined = true;
-    threads_[number].who = spelling_->thread(thread);
+    Thread* const entry = threads_.put(thread.index);
+    counters_.refused += entry == nullptr;
+    if (entry != nullptr) entry->who = spelling_->thread(thread);
 }
 
 void LinesWriter::define(const model::Point& point) {
-    const auto number = static_cast<uint32_t>(point.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= points_.size()) points_.resize(number + 1);
-    points_[number] = {true, point};
+    model::Point* const entry = points_.put(point.index);
+    counters_.refused += entry == nullptr;
+    if (entry != nullptr) *entry = point;
 }
 
 Spot LinesWriter::spot(const model::Event& event, const Thread* thread) const {
@@ -201,8 +172,8 @@ WriteStatus LinesWriter::put_point(const model::Event& event,
                                    void (LineSpelling::*spell)(std::string&,
                                                                const Spot&,
                                                                const What&)) {
-    const Thread* const thread = find(body.thread);
-    const model::Point* const point = find(body.point);
+    const Thread* const thread = threads_.find(body.thread);
+    const model::Point* const point = points_.find(body.point);
     if (point == nullptr) return WriteStatus::refused;
     const std::string values = spelling_->values(point->arguments, body.values);
     const std::string_view name = body.name.empty() ? std::string_view(point->name) : body.name;
@@ -241,7 +212,7 @@ WriteStatus LinesWriter::put_begin(const model::Event& event,
                                    const OpenSpan& span,
                                    uint64_t async_id) {
     if (!begins_) return WriteStatus::ok;
-    const What what{*find(span.point), span.name, span.values};
+    const What what{*points_.find(span.point), span.name, span.values};
     spelling_->begin(line_, spot(event, &thread), what, async_id);
     return put(event.time_ns);
 }
@@ -251,7 +222,7 @@ WriteStatus LinesWriter::put_end(const model::Event& event,
                                  const OpenSpan& span,
                                  SpanLine line,
                                  std::span<const model::Value> values) {
-    const model::Point& point = *find(span.point);
+    const model::Point& point = *points_.find(span.point);
     const std::string end_values = spelling_->values(point.end_arguments, values);
     line.begin_ns = span.begin_ns;
     line.end_values = end_values;
@@ -261,8 +232,8 @@ WriteStatus LinesWriter::put_end(const model::Event& event,
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::SpanBegin& begin) {
-    Thread* const thread = find(begin.thread);
-    const model::Point* const point = find(begin.point);
+    Thread* const thread = threads_.find(begin.thread);
+    const model::Point* const point = points_.find(begin.point);
     if (thread == nullptr || point == nullptr) return WriteStatus::refused;
     OpenSpan span = open_span(event.time_ns, *point, begin.name, begin.values);
     const WriteStatus status = put_begin(event, *thread, span, 0);
@@ -273,7 +244,7 @@ WriteStatus LinesWriter::say(const model::Event& event, const model::SpanBegin& 
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::SpanEnd& end) {
-    Thread* const thread = find(end.thread);
+    Thread* const thread = threads_.find(end.thread);
     if (thread == nullptr || thread->spans.empty()) return WriteStatus::refused;
     const OpenSpan& span = thread->spans.back();
     Spot where = spot(event, thread);
@@ -287,8 +258,8 @@ WriteStatus LinesWriter::say(const model::Event& event, const model::SpanEnd& en
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::AsyncBegin& begin) {
-    Thread* const thread = find(begin.thread);
-    const model::Point* const point = find(begin.point);
+    Thread* const thread = threads_.find(begin.thread);
+    const model::Point* const point = points_.find(begin.point);
     if (thread == nullptr || point == nullptr) return WriteStatus::refused;
     OpenSpan span = open_span(event.time_ns, *point, begin.name, begin.values);
     const WriteStatus status = put_begin(event, *thread, span, begin.id);
@@ -301,7 +272,7 @@ WriteStatus LinesWriter::say(const model::Event& event, const model::AsyncBegin&
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::AsyncEnd& end) {
-    const Thread* const thread = find(end.thread);
+    const Thread* const thread = threads_.find(end.thread);
     const auto begun = async_.find(end.id);
     if (begun == async_.end()) return WriteStatus::refused;
     const WriteStatus status = put_end(event, spot(event, thread), begun->second,
@@ -313,18 +284,19 @@ WriteStatus LinesWriter::say(const model::Event& event, const model::AsyncEnd& e
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::Switch& change) {
-    spelling_->change(line_, spot(event, find(change.in)), change, who_is(change.out));
+    spelling_->change(line_, spot(event, threads_.find(change.in)), change, who_is(change.out));
     return put(event.time_ns);
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::Wakeup& wakeup) {
-    spelling_->wakeup(line_, spot(event, find(wakeup.woken)), wakeup, who_is(wakeup.waker));
+    spelling_->wakeup(line_, spot(event, threads_.find(wakeup.woken)), wakeup,
+                      who_is(wakeup.waker));
     return put(event.time_ns);
 }
 
 WriteStatus LinesWriter::say(const model::Event& event, const model::Life& life) {
     const bool has_child = life.kind == model::LifeKind::fork;
-    spelling_->life(line_, spot(event, find(life.thread)), life,
+    spelling_->life(line_, spot(event, threads_.find(life.thread)), life,
                     has_child ? who_is(life.child) : std::string_view());
     return put(event.time_ns);
 }
