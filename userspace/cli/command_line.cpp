@@ -2,8 +2,8 @@
 //
 // The command line, and the only user of CLI11. Everything after "--" is the program to start and
 // is split off first, so that its options are never taken for ours. A first word `list`, `explain`,
-// `packs`, `pack`, `doctor`, `convert`, `rings`, `gc-stats` or `ctl` chooses that command; anything
-// else records. Called by main.cpp.
+// `packs`, `pack`, `doctor`, `convert`, `rings`, `gc-stats`, `ctl`, `tail` or `top` chooses that
+// command; anything else records. Called by main.cpp.
 #include "cli/command_line.h"
 
 #include "cli/help.h"
@@ -27,15 +27,20 @@ struct RecordTexts {
     std::optional<std::string> buffer;
     LiveTexts live;
     PackTexts packs;
+    WatchTexts watch;
     bool no_rt = false;
     bool no_sched = false;
     bool no_rings = false;
     bool no_ctl = false;
 };
 
-void add_verbosity(CLI::App& app, Verbosity& verbosity) {
+void add_loudness(CLI::App& app, Verbosity& verbosity) {
     app.add_flag("-q,--quiet", verbosity.quiet, "no status line and no summary; warnings only");
     app.add_flag("-v,--verbose", verbosity.verbose, "rings and all zero rows in the summary too");
+}
+
+void add_verbosity(CLI::App& app, Verbosity& verbosity) {
+    add_loudness(app, verbosity);
     app.add_flag(
         "--json", verbosity.json,
         "the summary as one line of JSON on standard output (on standard error with -o -)");
@@ -78,25 +83,32 @@ void add_what_options(CLI::App& app, RecordCommand& command, RecordTexts& texts)
         ->group("What to record");
     add_pack_options(app, texts.packs);
     add_debuginfod(app, command.debuginfod)->group("What to record");
-    app.add_flag("--no-sched", texts.no_sched,
-                 "no switches and wakeups (default: recorded); births and deaths always are")
-        ->group("What to record");
     app.add_flag("--no-rings", texts.no_rings,
                  "not the events that OCaml 5 programs and those with our library write to rings "
                  "of their own (default: read where there are any; `tracer rings` lists them)")
         ->group("What to record");
 }
 
-void add_where_options(CLI::App& app, RecordCommand& command, RecordTexts& texts) {
+void add_no_sched(CLI::App& app, RecordTexts& texts) {
+    app.add_flag("--no-sched", texts.no_sched,
+                 "no switches and wakeups (default: recorded); births and deaths always are")
+        ->group("What to record");
+}
+
+void add_where_options(CLI::App& app, RecordCommand& command) {
     add_output(app, command.output_path,
                "file to write, replaced if it exists; - is standard output "
                "(default: tracer-NAME-ID-DATE-TIME.fxt, never an existing one)")
         ->type_name("FILE")
         ->group("Output");
     app.add_option("--format", command.format_name,
-                   "fxt, eventlog, json or traw (default: by the suffix of FILE, fxt for -)")
+                   "fxt, eventlog, json, txt, ndjson or traw (default: by the suffix of FILE, fxt "
+                   "for -)")
         ->type_name("NAME")
         ->group("Output");
+}
+
+void add_end_options(CLI::App& app, RecordTexts& texts) {
     app.add_option("-d,--duration", texts.duration,
                    "stop after this time: 500ms, 5s, 2m, 1h; seconds without a unit (default: at "
                    "^C or when all targets have ended)")
@@ -218,6 +230,18 @@ Status check_record(const RecordCommand& command) {
     return {};
 }
 
+// What was parsed, checked against itself.
+Result<Command> finish_record(RecordCommand command,
+                              const RecordTexts& texts,
+                              std::vector<std::string> program) {
+    command.command = std::move(program);
+    TR_TRY(take_texts(texts, command));
+    TR_TRY(check_record(command));
+    // Of every process those that fit, which is what a selection is of anyway.
+    if (!command.selection.is_empty()) command.all = false;
+    return command;
+}
+
 Result<Command> parse_record(std::vector<std::string> words, std::vector<std::string> program) {
     RecordCommand command;
     RecordTexts texts;
@@ -227,19 +251,48 @@ Result<Command> parse_record(std::vector<std::string> words, std::vector<std::st
     app.set_version_flag("--version", fmt::format("tracer {}", TRACER_VERSION),
                          "print the version and exit");
     add_what_options(app, command, texts);
-    add_where_options(app, command, texts);
+    add_no_sched(app, texts);
+    add_where_options(app, command);
+    add_end_options(app, texts);
     add_live_options(app, texts.live);
     add_steering_options(app, command, texts);
     add_cost_options(app, command, texts);
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
     if (print) return *print;
-    command.command = std::move(program);
-    TR_TRY(take_texts(texts, command));
-    TR_TRY(check_record(command));
-    // Of every process those that fit, which is what a selection is of anyway.
-    if (!command.selection.is_empty()) command.all = false;
-    return command;
+    return finish_record(std::move(command), texts, std::move(program));
+}
+
+// A recording that goes to the terminal instead of a file: `tail`, or else `top`.
+Result<Command> parse_shown(bool is_tail,
+                            std::vector<std::string> words,
+                            std::vector<std::string> program) {
+    RecordCommand command;
+    RecordTexts texts;
+    CLI::App app(std::string{is_tail ? kTailHelp : kTopHelp});
+    set_up(app, is_tail ? "tracer tail" : "tracer top");
+    app.footer(std::string{is_tail ? kTailFooter : kTopFooter});
+    add_what_options(app, command, texts);
+    if (is_tail) {
+        add_tail_options(app, texts.watch);
+    } else {
+        add_top_options(app, texts.watch);
+    }
+    add_end_options(app, texts);
+    add_steering_options(app, command, texts);
+    add_cost_options(app, command, texts);
+    add_loudness(app, command.verbosity);
+    TR_ASSIGN(auto print, parse_words(app, std::move(words)));
+    if (print) return *print;
+    if (is_tail) {
+        TR_ASSIGN(command.tail, take_tail_options(texts.watch));
+    } else {
+        TR_ASSIGN(command.top, take_top_options(texts.watch));
+    }
+    command.output_path = "-";
+    command.format_name = texts.watch.json ? "ndjson" : "txt";
+    texts.no_sched = !texts.watch.sched;
+    return finish_record(std::move(command), texts, std::move(program));
 }
 
 bool is_file(const std::string& text) {
@@ -335,7 +388,7 @@ Result<Command> parse_convert(std::vector<std::string> words) {
         ->type_name("FILE")
         ->required();
     app.add_option("--format", command.format_name,
-                   "fxt, eventlog or json (default: by the suffix of FILE, fxt for -)")
+                   "fxt, eventlog, json, txt or ndjson (default: by the suffix of FILE, fxt for -)")
         ->type_name("NAME");
     add_verbosity(app, command.verbosity);
     TR_ASSIGN(auto print, parse_words(app, std::move(words)));
@@ -374,6 +427,10 @@ Result<Command> parse_command_line(std::span<const std::string> arguments) {
     }
     if (has_split && program.empty()) {
         return fail(ErrorCode::usage, "-- needs a command after it", "tracer -- COMMAND [ARGS]");
+    }
+    if (first == "tail" || first == "top") {
+        words.erase(words.begin());
+        return parse_shown(first == "tail", std::move(words), std::move(program));
     }
     return parse_record(std::move(words), std::move(program));
 }

@@ -6,9 +6,11 @@
 #include "session/output_file.h"
 #include "session/selection.h"
 #include "session/targets.h"
+#include "session/top/top_drawing.h"
 #include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/ring/ocaml_versions.h"
+#include "write/lines/make_lines_writer.h"
 
 #include <chrono>
 #include <cstdint>
@@ -51,6 +53,18 @@ struct ChunkRequest {
     uint64_t bytes_max = 0;  // 0: a part of free memory
 };
 
+// `tracer tail`: lines on standard output instead of a file.
+struct TailRequest {
+    lines::LineOptions lines;
+};
+
+// `tracer top`: counts and durations on standard output instead of a file.
+struct TopRequest {
+    std::chrono::nanoseconds interval = std::chrono::seconds(1);
+    bool is_json = false;
+    TopView view;
+};
+
 struct RecordCommand {
     std::vector<uint32_t> ids;
     std::vector<NamespacedId> namespaced_ids;
@@ -79,6 +93,8 @@ struct RecordCommand {
     std::optional<int> ready_fd;  // told when everything is armed
     bool ctl = true;              // `tracer ctl` may steer it
     Verbosity verbosity;
+    std::optional<TailRequest> tail;
+    std::optional<TopRequest> top;
 
     // Whether a probe that is found nowhere yet is waited for instead of refused.
     [[nodiscard]] bool waits_for_probes() const {

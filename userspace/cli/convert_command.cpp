@@ -88,13 +88,13 @@ Result<int> run_convert(const ConvertCommand& command) {
     TR_ASSIGN(const OutputTarget target, choose_output(command.output_path, command.format_name));
     if (target.format == nullptr) {
         return fail(ErrorCode::usage, "convert writes traces, not raw captures",
-                    "give -o a name that ends in .fxt, .eventlog or .json");
+                    "give -o a name that ends in .fxt, .eventlog, .json, .txt or .ndjson");
     }
     TR_TRY(check_paths(command.input_path, target.path));
     TR_ASSIGN(auto rings, open_rings(command));
     // A closed reader is an error of the sink, not the end of the process.
     std::signal(SIGPIPE, SIG_IGN);
-    TR_ASSIGN(auto sink, open_output_sink(target.path, false));
+    TR_ASSIGN(auto sink, open_output_sink(target.path, false, target.format->is_text));
     auto result = convert(command, rings ? &*rings : nullptr, *target.format, std::move(sink));
     if (!result) {
         // Nothing was converted: the file is empty.

@@ -18,6 +18,8 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer -a -d 10s -o system.fxt          every process on every CPU
   sudo tracer --container web --comm 'nginx*' -e 'usdt:*:*'
   sudo tracer -- python3.11 app.py             a program from its first instruction
+  sudo tracer tail --pid 1234                  a line an event, in the terminal
+  sudo tracer top -a --packs postgresql        rates and durations in the terminal
   sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
   sudo tracer -a --rotate 1G --rotate-keep 5   for days: the newest five files stay
@@ -25,6 +27,8 @@ inline constexpr std::string_view kRecordHelp =
                                                the 30 s before each slow query, a file each
 
 Other commands (each has its own --help):
+  tracer tail       what happens, a line an event, as it happens
+  tracer top        how often things happen, and how long they take, every second
   tracer list       what can be probed, as -e takes it
   tracer explain    what probes would attach to, and what a hit costs
   tracer packs      which runtimes and services are recognised, and what is recorded of them
@@ -83,6 +87,49 @@ inline constexpr std::string_view kRecordFooter =
 ^C ends at once. With -d or a signal that is not ^C a COMMAND is left running. Exit status: 0, 2
 wrong usage, 3 this machine cannot trace, 4 no such target or malformed input, 5 the output failed,
 128 and its number when a signal came before all was armed (130 for ^C): then there is no file.)";
+
+inline constexpr std::string_view kTailHelp =
+    R"(Shows what processes do, as they do it: a line an event, nothing is kept
+
+  sudo tracer tail --pid 1234                  until ^C or its end; what its runtime does too
+  sudo tracer tail --pid 1234 -e 'usdt:postgresql:query__start(query=arg0:str)'
+  sudo tracer tail -a -e 't:sched:sched_process_exec(filename:str)' --no-packs
+  sudo tracer tail -e 'span:app:handle_request(arg0:str)' --begins --time delta -- ./app
+  sudo tracer tail --pid 1234 -e 'usdt:app:*' --json | jq 'select(.kind == "span") | .duration_ns'
+  sudo tracer tail --comm 'nginx*' -e 'usdt:*:*' | head
+
+Takes what a recording takes: the same probes, packs and filters (tracer --help).
+)";
+inline constexpr std::string_view kTailFooter =
+    R"(
+10:31:07.123456 app(1234)/worker(1240)   query (1.25 ms) q="SELECT 1" status=0
+is a span that ended then: local time, process and thread, its name, how long it took, what its begin
+and its end said, indented by the spans around it. A finished capture is shown by
+  tracer convert recording.traw -o - --format txt
+A reader that is slow (| less) costs nobody but itself: what it has no room for is not shown, and a
+line says how many events that were. One that goes away (| head) ends the recording; status 0.)";
+
+inline constexpr std::string_view kTopHelp =
+    R"(Shows how often things happen and how long they take, every second; nothing is kept
+
+  sudo tracer top --pid 1234                   until q, ^C or its end; what its runtime does too
+  sudo tracer top --pid 1234 -e 'span:app:handle_request' --histogram
+  sudo tracer top -a -e 'usdt:postgresql:query__start(q=arg0:str) as "{q}" ~~
+                         usdt:postgresql:query__done' --by label --sort p99
+  sudo tracer top -a --no-packs -e 't:syscalls:sys_enter_*' --by process
+  sudo tracer top --pid 1234 --sched --no-packs --by thread
+  sudo tracer top -a -e 'usdt:*:*' -i 10s -d 1m --json > top.ndjson
+
+Takes what a recording takes: the same probes, packs and filters (tracer --help).
+)";
+inline constexpr std::string_view kTopFooter =
+    R"(
+A row: what it is, how many a second, how many since the start, and of spans the durations that half,
+90 % and 99 % do not exceed and the longest, of the interval and (where there is room) since the start.
+On a terminal: q ends, s sorts by the next column, b groups by the next thing, p pauses what is shown,
+h shows how the durations of a row are spread, t shows the interval or all since the start, up and
+down choose the row. Else a table an interval, one behind the other. Spans count where
+they end; of more than 1000 rows the others are counted together.)";
 
 inline constexpr std::string_view kListHelp =
     R"(Prints what can be probed, one line each; every line is accepted by `tracer -e`

@@ -67,6 +67,24 @@ void add_live_options(CLI::App& app, LiveTexts& texts);
 // Behind --max-size, which limits both.
 [[nodiscard]] Status take_live_options(const LiveTexts& texts, RecordCommand& command);
 
+// Texts of the options of what is shown in the terminal instead of recorded.
+struct WatchTexts {
+    bool sched = false;
+    bool json = false;
+    bool begins = false;
+    std::optional<std::string> time;
+    std::optional<std::string> colour;
+    std::optional<std::string> interval;
+    std::optional<std::string> by;
+    std::optional<std::string> sort;
+    std::optional<uint64_t> rows;
+    bool histogram = false;
+};
+void add_tail_options(CLI::App& app, WatchTexts& texts);
+[[nodiscard]] Result<TailRequest> take_tail_options(const WatchTexts& texts);
+void add_top_options(CLI::App& app, WatchTexts& texts);
+[[nodiscard]] Result<TopRequest> take_top_options(const WatchTexts& texts);
+
 // `tracer packs` and `tracer pack`; the words behind it.
 [[nodiscard]] Result<Command> parse_packs(std::vector<std::string> words);
 [[nodiscard]] Result<Command> parse_pack_author(std::vector<std::string> words);

@@ -10,6 +10,7 @@
 #include "cli/privilege.h"
 #include "cli/probe_plan.h"
 #include "cli/readiness.h"
+#include "cli/top_display.h"
 #include "control/place.h"
 #include "control/server.h"
 #include "session/buffer_size.h"
@@ -22,11 +23,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -69,6 +72,13 @@ SeenFiles stamps_of(const Files& files) {
     return seen;
 }
 
+// What is recorded is read at once: a turn of draining that finds little costs little, and is
+// handed on however little it found.
+void show_at_once(DrainOptions& drain) {
+    drain.wait = std::chrono::milliseconds(50);
+    drain.flush_every = std::chrono::nanoseconds(0);
+}
+
 // As many again as there are, twice: a program that is replaced needs the same once more.
 uint32_t late_programs_max(const AttachPlan& plan) {
     constexpr size_t kMin = 4096;
@@ -100,6 +110,11 @@ private:
     void on_attached(const std::vector<PackedFile>& packs) const;
     [[nodiscard]] RecordingOptions recording_options();
     [[nodiscard]] Result<int> come_to_nothing(Error error);
+    // In the terminal, or to who reads for it.
+    [[nodiscard]] bool is_shown() const { return command_.tail || command_.top; }
+    void show_top(RecordingOptions& options, Status& shown);
+    void watch_reader();
+    [[nodiscard]] std::optional<int> come_to_readers_end(const RecordingResult& result) const;
     // What it is called beside its output, in answers to `tracer ctl`.
     [[nodiscard]] std::string target_text() const;
     void on_live(LiveRecording* live);
@@ -126,6 +141,8 @@ private:
     std::unique_ptr<Output> output_;
     FlightOutput* flight_ = nullptr;          // output_, if it is one
     std::unique_ptr<ControlServer> control_;  // while the recording runs
+    std::unique_ptr<TopDisplay> top_;         // of `top` alone
+    bool is_reader_gone_ = false;             // of what `tail` or `top` shows
 };
 
 Status Preparation::prepare() {
@@ -149,6 +166,9 @@ Status Preparation::prepare() {
     TR_TRY(plan());
     // Before the first thread and the child: both inherit what happens to signals.
     TR_ASSIGN(watch_, EndWatch::make());
+    if (command_.top) {
+        TR_ASSIGN(top_, TopDisplay::make(*command_.top));
+    }
     if (!command_.command.empty()) {
         auto child = ChildProcess::start(command_.command);
         if (!child) return tl::unexpected(std::move(child).error());
@@ -282,7 +302,18 @@ Status Preparation::open_sink() {
         TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files)));
         return {};
     }
-    TR_ASSIGN(auto sink, open_output_sink(target_.path, command_.real_time));
+    if (top_) {
+        output_ = make_top_output(definitions(), top_->output_options());
+        return top_->open(command_.real_time);
+    }
+    if (command_.tail) {
+        TR_ASSIGN(auto sink, open_shown_sink(command_.real_time));
+        auto writer = lines::make_lines_writer(*sink, command_.tail->lines);
+        TR_ASSIGN(output_, open_shown_output(std::move(writer), definitions(), std::move(sink)));
+        return {};
+    }
+    const bool is_text = target_.format != nullptr && target_.format->is_text;
+    TR_ASSIGN(auto sink, open_output_sink(target_.path, command_.real_time, is_text));
     if (target_.format == nullptr) {
         TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
     } else {
@@ -465,12 +496,46 @@ RecordingOptions Preparation::recording_options() {
     // Of a flight recorder it limits the files.
     options.drain.output_bytes_max = flight_ != nullptr ? 0 : command_.bytes_max;
     options.flight = flight_;
+    if (is_shown()) show_at_once(options.drain);
     options.names = {.output = absolute_output(target_.path),
                      .format = std::string(target_.format_name()),
                      .target = target_text()};
     if (command_.ctl) options.on_live = [this](LiveRecording* live) { on_live(live); };
     options.on_attached = [this](const auto& packs) { on_attached(packs); };
     return options;
+}
+
+// Everything that is drawn comes and goes with the recording.
+void Preparation::show_top(RecordingOptions& options, Status& shown) {
+    options.on_status = [this](const RecordingStatus& status) { top_->note_status(status); };
+    options.on_attached = [this](const auto& packs) {
+        on_attached(packs);
+        top_->begin(*watch_, target_text(), ring_bytes_);
+    };
+    options.on_closing = [this, &shown] { shown = top_->finish(); };
+}
+
+// Nobody waits for a line in the background: a reader of pipes may have been gone for long before
+// the next is written.
+void Preparation::watch_reader() {
+    struct stat info {};
+    if (!is_shown() || fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+    watch_->add_readable(STDOUT_FILENO, [this] {
+        is_reader_gone_ = true;
+        watch_->forget_readable(STDOUT_FILENO);
+        watch_->end_by(EndCause::output_failed);
+    });
+}
+
+// Who has read enough goes away; that is no fault, and what was on its way is missed by nobody.
+std::optional<int> Preparation::come_to_readers_end(const RecordingResult& result) const {
+    const bool is_refused = !result.output && result.output.error().sys_errno == EPIPE;
+    if (!is_shown() || (!is_reader_gone_ && !is_refused)) return std::nullopt;
+    if (!command_.verbosity.quiet) {
+        put_text(stderr, fmt::format("tracer: the reader went away after {} events in {:.3f} s\n",
+                                     human_count(result.summary.events), result.summary.seconds));
+    }
+    return 0;
 }
 
 // Nothing was recorded: a file holds a header at most, and would only puzzle.
@@ -496,7 +561,7 @@ Result<int> Preparation::run() {
                           recorder_->warnings().end());
     RecordingOptions options = recording_options();
     if (!command_.verbosity.quiet) {
-        if (line.is_on()) {
+        if (line.is_on() && !is_shown()) {
             options.on_status = [&line](const RecordingStatus& status) { line.show(status); };
         }
         options.on_closing = [&line] { line.show_text("writing the rest; ^C ends at once"); };
@@ -504,14 +569,23 @@ Result<int> Preparation::run() {
             put_text(stderr, fmt::format("tracer: warning: {}\n", text));
         }
     }
+    watch_reader();
+    Status shown;
+    if (top_) show_top(options, shown);
     auto result =
         run_recording(*recorder_, *output_, *watch_, child_ ? &*child_ : nullptr, options);
     line.clear();
     if (!result) return come_to_nothing(std::move(result).error());
+    if (!shown) result->output = shown;
+    if (const auto status = come_to_readers_end(*result)) return *status;
     Summary& summary = result->summary;
     summary.path = target_.path;
     summary.format = target_.format_name();
     if (!watch_warning_.empty()) summary.warnings.push_back(watch_warning_);
+    if (top_ && top_->not_shown() > 0) {
+        summary.warnings.push_back(
+            fmt::format("{} intervals were not shown: the reader was slow", top_->not_shown()));
+    }
     summary.warnings.insert(summary.warnings.begin(), planned_.plan.warnings.begin(),
                             planned_.plan.warnings.end());
     if (!command_.verbosity.quiet && !command_.verbosity.json) {

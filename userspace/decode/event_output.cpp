@@ -27,8 +27,13 @@ bool EventOutput::write_at_hole(const model::Event& event) {
             if (status != WriteStatus::no_room) return status == WriteStatus::ok;
         }
     }
-    ++counters_.lost_to_sink;
-    ++hole_count_;
+    const auto* const loss = std::get_if<model::Loss>(&event.body);
+    if (loss != nullptr) {
+        keep(*loss);
+    } else {
+        ++counters_.lost_to_sink;
+        ++hole_count_;
+    }
     if (in_hole_) return false;
 
     in_hole_ = true;
@@ -52,20 +57,45 @@ bool EventOutput::write_at_hole(const model::Event& event) {
 
 void EventOutput::finish(uint64_t now_ns) {
     flush();
-    if (in_hole_) static_cast<void>(leave_hole(now_ns));
+    if (!in_hole_ || leave_hole(now_ns)) return;
+    // What is owed finds no room any more; how much is missing may, where a format keeps some.
+    for (const model::Loss& loss : losses_) {
+        static_cast<void>(writer_.write(at_end_of_hole(now_ns, loss)));
+    }
+    if (hole_count_ == 0) return;
+    static_cast<void>(writer_.write(at_end_of_hole(now_ns, own_loss())));
 }
 
-// Pays the debts, then tells of the loss. False: no room yet.
+void EventOutput::keep(const model::Loss& loss) {
+    for (model::Loss& known : losses_) {
+        if (known.cause != loss.cause || known.cpu != loss.cpu) continue;
+        known.begin_ns = std::min(known.begin_ns, loss.begin_ns);
+        known.count += loss.count;
+        return;
+    }
+    losses_.push_back(loss);
+}
+
+model::Event EventOutput::at_end_of_hole(uint64_t now_ns, const model::Loss& loss) const {
+    return {std::max(now_ns, hole_begin_ns_), loss};
+}
+
+// Pays the debts, then tells of the losses. False: no room yet.
 bool EventOutput::leave_hole(uint64_t now_ns) {
     for (; debts_paid_ < debts_.size(); ++debts_paid_) {
         if (writer_.write(debts_[debts_paid_]) == WriteStatus::no_room) return false;
     }
     debts_.clear();
     debts_paid_ = 0;
-    const model::Event loss{
-        std::max(now_ns, hole_begin_ns_),
-        model::Loss{model::LossCause::sink_full, 0, hole_begin_ns_, hole_count_}};
-    if (writer_.write(loss) == WriteStatus::no_room) return false;
+    while (!losses_.empty()) {
+        const model::Event loss = at_end_of_hole(now_ns, losses_.back());
+        if (writer_.write(loss) == WriteStatus::no_room) return false;
+        losses_.pop_back();
+    }
+    // None, if the hole was of losses alone.
+    const bool has_own = hole_count_ != 0;
+    const model::Event own = at_end_of_hole(now_ns, own_loss());
+    if (has_own && writer_.write(own) == WriteStatus::no_room) return false;
     in_hole_ = false;
     hole_count_ = 0;
     return true;

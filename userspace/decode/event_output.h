@@ -3,7 +3,8 @@
 // The way from the decoder to the writer, and what happens when the sink behind it is full: a hole.
 // During a hole events are counted and dropped. What was open when it began (spans whose begin is
 // in the trace, threads on CPUs) is owed an end at the hole's begin; the debt is paid, and the loss
-// told, before the first event that finds room again.
+// told, before the first event that finds room again. Losses before us that fall into the hole are
+// told there too: what is missing is never less than is said.
 #pragma once
 
 #include "decode/decoder.h"
@@ -67,6 +68,11 @@ private:
     void write_plain();
     bool write_at_hole(const model::Event& event);
     [[nodiscard]] bool leave_hole(uint64_t now_ns);
+    [[nodiscard]] model::Event at_end_of_hole(uint64_t now_ns, const model::Loss& loss) const;
+    [[nodiscard]] model::Loss own_loss() const {
+        return {model::LossCause::sink_full, 0, hole_begin_ns_, hole_count_};
+    }
+    void keep(const model::Loss& loss);
 
     TraceWriter& writer_;
     HoleObserver& observer_;
@@ -78,6 +84,8 @@ private:
     size_t plain_count_ = 0;
     std::vector<model::Event> debts_;
     size_t debts_paid_ = 0;
+    // Told within the hole, and so still to be told: one for each cause and CPU.
+    std::vector<model::Loss> losses_;
 };
 
 }  // namespace tracer

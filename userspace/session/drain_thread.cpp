@@ -223,6 +223,7 @@ void DrainThread::note_fill() {
     for (size_t ring = 0; ring < recorder_.ring_count(); ++ring) {
         fill = std::max(fill, recorder_.fill(ring));
     }
+    progress_.fill.store(fill, std::memory_order_relaxed);
     if (fill > progress_.fill_max.load(std::memory_order_relaxed)) {
         progress_.fill_max.store(fill, std::memory_order_relaxed);
     }

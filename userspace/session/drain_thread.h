@@ -44,6 +44,7 @@ struct DrainProgress {
     std::atomic<uint64_t> pauses = 0;  // of the bounded share
     // Of the fullest ring before a turn, 0..1: the most since a reader set it to 0.
     std::atomic<double> fill_max = 0;
+    std::atomic<double> fill = 0;  // the same before the last turn
 };
 
 // Moves records from the rings to the output until stopped. Between start() and the return of

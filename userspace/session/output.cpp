@@ -7,6 +7,7 @@
 
 #include "capture/capture_file.h"
 #include "session/left_chunks.h"
+#include "session/patient_sink.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
 
@@ -26,16 +27,19 @@ struct Pieces {
 
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `pieces`: what the sink is, if it is one in pieces.
+    // `pieces`: what the sink is, if it is one in pieces. `is_shown`: in a terminal, where it
+    // stays.
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 Pieces pieces,
                 std::unique_ptr<TraceWriter> writer,
                 bool is_appendable,
+                bool is_shown,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           pieces_(std::move(pieces)),
           writer_(std::move(writer)),
           is_appendable_(is_appendable),
+          is_shown_(is_shown),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
     RecordHandler& handler() override {
@@ -61,6 +65,10 @@ public:
     }
 
     Status check_switch() const override {
+        if (is_shown_) {
+            return fail(ErrorCode::missing_feature, "what is shown in a terminal stays there",
+                        "tracer --pid N -o FILE records what can be sent elsewhere");
+        }
         if (pieces_.sink == nullptr) return {};
         if (pieces_.memory != nullptr) {
             return fail(ErrorCode::missing_feature, "chunks in memory stay there until taken",
@@ -99,6 +107,7 @@ public:
         return writer_->close();
     }
     Status close() override {
+        if (is_shown_) say_last_words();
         Status closed = sink_->close();
         if (pieces_.memory == nullptr) return closed;
         TR_ASSIGN(left_over_, write_chunks(*pieces_.memory, pieces_.path));
@@ -142,6 +151,12 @@ private:
     // the sink, which tells it.
     void begin_due_chunk() { static_cast<void>(begin_chunk_if_due(*pieces_.sink, *writer_)); }
 
+    // Closing waits for a slow reader in any case; what it missed at the end is told to it as well.
+    void say_last_words() {
+        sink_ = std::make_unique<PatientSink>(std::move(sink_));
+        if (writer_->switch_sink(*sink_, SinkStart::goes_on)) static_cast<void>(writer_->close());
+    }
+
     std::unique_ptr<ByteSink> sink_;
     const Pieces pieces_;
     std::vector<std::string> left_over_;  // files of chunks that nobody took
@@ -150,6 +165,7 @@ private:
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
     const bool is_appendable_;
+    const bool is_shown_;
     std::unique_ptr<Decoder> decoder_;
 };
 
@@ -180,7 +196,7 @@ public:
     Status check_switch() const override {
         return fail(ErrorCode::missing_feature,
                     "a raw capture stays in one file: its counters at the end are of all of it",
-                    "record to .fxt, .eventlog or .json to change where it goes");
+                    "record to .fxt, .eventlog, .json, .txt or .ndjson to change where it goes");
     }
     bool is_appendable() const override { return false; }
     Status switch_sink(std::unique_ptr<ByteSink>&, SinkStart) override { return check_switch(); }
@@ -244,7 +260,7 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), std::move(pieces), std::move(writer),
-                                         format.is_appendable, std::move(definitions));
+                                         format.is_appendable, false, std::move(definitions));
 }
 
 }  // namespace
@@ -253,6 +269,15 @@ Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink) {
     return open_output(format, std::move(definitions), std::move(sink), {});
+}
+
+Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> writer,
+                                                  RecordingDefinitions definitions,
+                                                  std::unique_ptr<ByteSink> sink) {
+    writer->describe(definitions.recording);
+    TR_TRY(writer->open());
+    return std::make_unique<TraceOutput>(std::move(sink), Pieces{}, std::move(writer), true, true,
+                                         std::move(definitions));
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,

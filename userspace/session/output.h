@@ -110,6 +110,12 @@ public:
                                                                 RecordingDefinitions definitions,
                                                                 std::unique_ptr<ByteSink> sink);
 
+// The same with a writer that was made over the sink, for what people look at: it stays where it
+// is.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> writer,
+                                                                RecordingDefinitions definitions,
+                                                                std::unique_ptr<ByteSink> sink);
+
 // The same in files each of which reads alone, the next begun where the sink's limits say so.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_rotating_output(
     const Format& format, RecordingDefinitions definitions, std::unique_ptr<RotatingSink> sink);

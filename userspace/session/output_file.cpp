@@ -23,6 +23,10 @@ namespace {
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::string_view kTcpPrefix = "tcp:";
 
+// Some ten thousand lines before any is lost.
+constexpr size_t kShownBufferBytes = size_t{1} << 20;
+constexpr size_t kShownBuffers = 8;
+
 std::string known_formats() {
     std::string text;
     for (const Format& format : formats()) text += fmt::format("{}, ", format.suffix);
@@ -56,6 +60,18 @@ FileSinkOptions file_options(bool real_time) {
     options.buffers_ready = 2;
     options.owner = owner_behind_sudo();
     return options;
+}
+
+Result<std::unique_ptr<ByteSink>> open_standard_output(std::string_view context,
+                                                       const FileSinkOptions& options) {
+    const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+        return fail(ErrorCode::io, fmt::format("{}standard output is closed", context),
+                    "send it to a file or a program: tracer ... | PROGRAM");
+    }
+    UniqueFd fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    if (!fd.valid()) return fail_errno(ErrorCode::io, errno, "open standard output");
+    return make_fd_sink(std::move(fd), options);
 }
 
 }  // namespace
@@ -136,22 +152,26 @@ Result<std::unique_ptr<RotatingSink>> open_rotating_output_sink(const std::strin
                                      .compression = rotation.compression});
 }
 
-Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path, bool real_time) {
+Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path,
+                                                   bool real_time,
+                                                   bool is_text) {
     FileSinkOptions options = file_options(real_time);
     if (path != "-") return open_file_sink(path, options);
-    if (isatty(STDOUT_FILENO) == 1) {
+    if (!is_text && isatty(STDOUT_FILENO) == 1) {
         return fail(ErrorCode::usage, "-o -: standard output is a terminal, and a trace is binary",
                     "send it to a file or a program: tracer ... -o - | PROGRAM");
     }
-    const int flags = fcntl(STDOUT_FILENO, F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
-        return fail(ErrorCode::io, "-o -: standard output is closed",
-                    "send it to a file or a program: tracer ... -o - | PROGRAM");
-    }
-    UniqueFd fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
-    if (!fd.valid()) return fail_errno(ErrorCode::io, errno, "open standard output");
     options.owner.reset();
-    return make_fd_sink(std::move(fd), options);
+    return open_standard_output("-o -: ", options);
+}
+
+Result<std::unique_ptr<ByteSink>> open_shown_sink(bool real_time) {
+    FileSinkOptions options;
+    options.real_time = real_time;
+    options.buffers_ready = 2;
+    options.buffer_bytes = kShownBufferBytes;
+    options.buffer_count = kShownBuffers;
+    return open_standard_output("", options);
 }
 
 bool is_socket_target(std::string_view target) {

@@ -43,10 +43,16 @@ inline constexpr std::string_view kCaptureSuffix = ".traw";
 // Removes the file of an output that came to nothing; a device or a named pipe stays.
 void remove_output(const std::string& path);
 
-// Opens the file (0600, given to the user behind sudo) or standard output. Refuses a terminal: a
-// trace is binary. `real_time`: as FileSinkOptions has it.
+// Opens the file (0600, given to the user behind sudo) or standard output. Refuses a terminal but
+// for lines of text (Format::is_text): other traces are binary, or one long line. `real_time`: as
+// FileSinkOptions has it.
 [[nodiscard]] Result<std::unique_ptr<ByteSink>> open_output_sink(const std::string& path,
-                                                                 bool real_time);
+                                                                 bool real_time,
+                                                                 bool is_text = false);
+
+// Standard output for what a person reads as it comes: little is kept for a slow reader, so that
+// what follows a loss is not long ago.
+[[nodiscard]] Result<std::unique_ptr<ByteSink>> open_shown_sink(bool real_time);
 
 // How an output is spread over several files (rotating_sink.h): when the next begins, and how much
 // is kept.

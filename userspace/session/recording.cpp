@@ -341,7 +341,8 @@ void Recording::report_status() {
     options_.on_status({.seconds = static_cast<double>(boottime_ns() - armed_ns_) / 1e9,
                         .records = progress.records.load(std::memory_order_relaxed),
                         .lost = progress.lost.load(std::memory_order_relaxed),
-                        .bytes = output_.bytes()});
+                        .bytes = output_.bytes(),
+                        .ring_fill = progress.fill.load(std::memory_order_relaxed)});
 }
 
 }  // namespace

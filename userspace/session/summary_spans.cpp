@@ -31,25 +31,6 @@ void add_row(const SpanTally& span, Lines out) {
                    span.title.empty() ? span.name : span.title);
 }
 
-// A line a power of two, from the shortest to the longest that there is.
-void add_picture(const DurationHistogram& durations, Lines out) {
-    const auto counts = durations.by_power_of_two();
-    const auto is_any = [](uint64_t count) { return count != 0; };
-    const auto first = std::ranges::find_if(counts, is_any) - counts.begin();
-    const auto last = std::find_if(counts.rbegin(), counts.rend(), is_any).base() - counts.begin();
-    const uint64_t most = std::ranges::max(counts);
-    for (auto i = first; i < last; ++i) {
-        const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
-        const uint64_t count = counts[static_cast<size_t>(i)];
-        // What is there shows, however little it is.
-        const double share = static_cast<double>(count) / static_cast<double>(most);
-        const auto bar = static_cast<size_t>(share * kBarWidth);
-        fmt::format_to(out, "{:>24} |{:<{}}| {}\n", human_duration(from),
-                       std::string(std::max<size_t>(bar, count != 0 ? 1 : 0), '#'), kBarWidth,
-                       human_count(count));
-    }
-}
-
 void add_repairs(const SpanTally& span, Lines out) {
     std::string text;
     const auto add = [&](std::string_view what, uint64_t count) {
@@ -91,7 +72,7 @@ std::string span_table(const std::vector<SpanTally>& spans, bool verbose) {
     for (size_t i = 0; i < shown; ++i) {
         add_row(*rows[i], out);
         if (!verbose) continue;
-        add_picture(rows[i]->durations, out);
+        text += duration_picture(rows[i]->durations.by_power_of_two());
         add_repairs(*rows[i], out);
     }
     if (shown < rows.size()) {
@@ -101,19 +82,25 @@ std::string span_table(const std::vector<SpanTally>& spans, bool verbose) {
     return text;
 }
 
-std::string human_duration(uint64_t ns) {
-    struct Unit {
-        double ns;
-        const char* name;
-    };
-    constexpr std::array<Unit, 3> kUnits{{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
-    for (const Unit& unit : kUnits) {
-        const double value = static_cast<double>(ns) / unit.ns;
-        if (value < 1) continue;
-        if (value >= 100) return fmt::format("{:.0f} {}", value, unit.name);
-        return fmt::format("{:.3g} {}", value, unit.name);
+std::string duration_picture(const std::array<uint64_t, 65>& by_power_of_two) {
+    std::string text;
+    const auto is_any = [](uint64_t count) { return count != 0; };
+    const auto first = std::ranges::find_if(by_power_of_two, is_any) - by_power_of_two.begin();
+    const auto last =
+        std::find_if(by_power_of_two.rbegin(), by_power_of_two.rend(), is_any).base() -
+        by_power_of_two.begin();
+    const uint64_t most = std::ranges::max(by_power_of_two);
+    for (auto i = first; i < last; ++i) {
+        const uint64_t from = i == 0 ? 0 : uint64_t{1} << (i - 1);
+        const uint64_t count = by_power_of_two[static_cast<size_t>(i)];
+        // What is there shows, however little it is.
+        const double share = static_cast<double>(count) / static_cast<double>(most);
+        const auto bar = static_cast<size_t>(share * kBarWidth);
+        fmt::format_to(std::back_inserter(text), "{:>24} |{:<{}}| {}\n", human_duration(from),
+                       std::string(std::max<size_t>(bar, count != 0 ? 1 : 0), '#'), kBarWidth,
+                       human_count(count));
     }
-    return fmt::format("{} ns", ns);
+    return text;
 }
 
 const char* cause_key(model::SpanEndCause cause) {

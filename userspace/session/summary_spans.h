@@ -3,6 +3,8 @@
 
 #include "decode/span_ledger.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,8 @@ namespace tracer {
 // two and the causes of its repairs. Empty if none ended.
 [[nodiscard]] std::string span_table(const std::vector<SpanTally>& spans, bool verbose);
 
-// "812 ns", "1.25 ms", "20.1 s"
-[[nodiscard]] std::string human_duration(uint64_t ns);
+// A line a power of two, from the shortest to the longest that there is (of a DurationHistogram).
+[[nodiscard]] std::string duration_picture(const std::array<uint64_t, 65>& by_power_of_two);
 
 // The key of each cause in the JSON summary.
 [[nodiscard]] const char* cause_key(model::SpanEndCause cause);

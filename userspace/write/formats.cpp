@@ -7,6 +7,7 @@
 #include "write/eventlog/make_eventlog_writer.h"
 #include "write/fxt/make_fxt_writer.h"
 #include "write/json/make_json_writer.h"
+#include "write/lines/make_lines_writer.h"
 
 #include <array>
 
@@ -20,6 +21,10 @@ constexpr std::array kFormats{
            "open it in ThreadScope", eventlog::make_eventlog_writer, false},
     Format{"json", ".json", "Chrome's trace events, for scripts and any viewer; five times as long",
            "open it in https://ui.perfetto.dev", json::make_json_writer, false},
+    Format{"txt", ".txt", "a line an event, as `tracer tail` shows them", "read it with less",
+           lines::make_text_writer, true, true},
+    Format{"ndjson", ".ndjson", "an object a line, for scripts", "read it with jq",
+           lines::make_ndjson_writer, true, true},
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ struct Format {
     std::unique_ptr<TraceWriter> (*make_writer)(ByteSink& sink);  // borrows the sink
     // A file may hold several chunks, one behind the other; else a chunk's end is the file's.
     bool is_appendable;
+    // Lines that a terminal may show: control characters of the target are written out in them.
+    bool is_text = false;
 };
 
 [[nodiscard]] std::span<const Format> formats();

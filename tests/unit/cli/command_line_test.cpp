@@ -42,6 +42,70 @@ TEST(CommandLine, TakesPidsRepeatedAndInLists) {
     EXPECT_FALSE(command.duration);
 }
 
+TEST(CommandLine, TailIsARecordingOfLines) {
+    const auto command = record({"tail", "--pid", "1", "-e", "usdt:a:b", "-d", "2s", "--begins",
+                                 "--time", "delta", "--color", "always"});
+    ASSERT_TRUE(command.tail);
+    EXPECT_EQ(command.ids, std::vector<uint32_t>{1});
+    EXPECT_EQ(command.probes, std::vector<std::string>{"usdt:a:b"});
+    EXPECT_EQ(command.duration, 2s);
+    EXPECT_EQ(command.output_path, "-");
+    EXPECT_EQ(command.format_name, "txt");
+    EXPECT_FALSE(command.sched);
+    EXPECT_TRUE(command.tail->lines.begins);
+    EXPECT_TRUE(command.tail->lines.colour);
+    EXPECT_EQ(command.tail->lines.time, lines::LineTime::delta);
+    const auto objects = record({"tail", "--json", "--sched", "--color=always", "--", "ls", "-l"});
+    ASSERT_TRUE(objects.tail);
+    EXPECT_EQ(objects.format_name, "ndjson");
+    EXPECT_TRUE(objects.tail->lines.is_json);
+    EXPECT_FALSE(objects.tail->lines.colour);
+    // Of the summary, which stays text.
+    EXPECT_FALSE(objects.verbosity.json);
+    EXPECT_TRUE(objects.sched);
+    EXPECT_EQ(objects.command, (std::vector<std::string>{"ls", "-l"}));
+    EXPECT_FALSE(record({"--pid", "1"}).tail);
+}
+
+TEST(CommandLine, TailRefusesWhatGoesToFiles) {
+    usage_error({"tail"});
+    usage_error({"tail", "--pid", "1", "-o", "x.txt"});
+    usage_error({"tail", "--pid", "1", "--keep", "30s"});
+    EXPECT_NE(usage_error({"tail", "--pid", "1", "--time", "gmt"}).what.find("gmt"),
+              std::string::npos);
+    EXPECT_NE(usage_error({"tail", "--pid", "1", "--color", "pink"}).what.find("pink"),
+              std::string::npos);
+}
+
+TEST(CommandLine, TopIsARecordingOfCounts) {
+    const auto command = record({"top", "-a", "-e", "usdt:a:b", "-i", "500ms", "--by", "label",
+                                 "--sort", "p99", "--rows", "7", "--histogram"});
+    ASSERT_TRUE(command.top);
+    EXPECT_FALSE(command.tail);
+    EXPECT_TRUE(command.all);
+    EXPECT_FALSE(command.sched);
+    EXPECT_EQ(command.top->interval, 500ms);
+    EXPECT_EQ(command.top->view.grouping, TopGrouping::label);
+    EXPECT_EQ(command.top->view.sort, TopSort::p99);
+    EXPECT_EQ(command.top->view.rows_max, 7u);
+    EXPECT_TRUE(command.top->view.has_histogram);
+    const auto objects = record({"top", "--json", "--sched", "--", "ls"});
+    ASSERT_TRUE(objects.top);
+    EXPECT_TRUE(objects.top->is_json);
+    EXPECT_TRUE(objects.sched);
+    EXPECT_EQ(objects.top->interval, 1s);
+    EXPECT_EQ(objects.top->view.rows_max, SIZE_MAX);
+}
+
+TEST(CommandLine, TopRefusesWhatItDoesNotKnow) {
+    EXPECT_NE(usage_error({"top", "-a", "--by", "moon"}).what.find("moon"), std::string::npos);
+    EXPECT_NE(usage_error({"top", "-a", "--sort", "luck"}).what.find("luck"), std::string::npos);
+    usage_error({"top", "-a", "-i", "1ms"});
+    usage_error({"top", "-a", "--rows", "0"});
+    usage_error({"top", "-a", "-o", "x.fxt"});
+    usage_error({"top"});
+}
+
 TEST(CommandLine, TakesEveryOption) {
     const auto command = record({"-a",
                                  "--tree",

@@ -237,6 +237,30 @@ TEST_F(DecoderFullSink, TheHoleIsToldAndNoSpanCrossesIt) {
     EXPECT_EQ(counters().spans_orphan_end, 2U);
 }
 
+// What was lost before us while nothing could be written is told too, by cause and CPU.
+TEST_F(DecoderFullSink, LossesWithinTheHoleAreToldAtItsEnd) {
+    const auto gap = [&](uint64_t time, uint64_t count, uint16_t cpu) {
+        feed(test::make_gap(TR_KIND_gap_begin, time, cpu, 0, 0));
+        feed(test::make_gap(TR_KIND_gap_end, time + 5, cpu, count, time));
+    };
+    begin(10, kBeginF, 0x1000);
+    writer_.set_room(0);
+    begin(20, kBeginG, 0x0f00);
+    gap(30, 100, 1);
+    gap(40, 20, 1);
+    gap(50, 3, 0);
+    writer_.set_room(UINT64_MAX);
+    begin(70, kBeginG, 0x0f00);
+    EXPECT_THAT(writer_.lines(),
+                ElementsAre("10 begin f 7 [1]", "20 end f 7 lost_events []",
+                            "70 loss ring_full cpu0 from 50 count 3",
+                            "70 loss ring_full cpu1 from 30 count 120",
+                            "70 loss sink_full cpu0 from 20 count 1", "70 begin g 7 [1]"));
+    // Each is counted where it was lost.
+    EXPECT_EQ(counters().lost_to_sink, 1U);
+    EXPECT_EQ(counters().lost_events, 123U);
+}
+
 TEST_F(DecoderFullSink, AnEndThatFindsNoRoomIsPaidFirst) {
     begin(10, kBeginF, 0x1000);
     begin(20, kBeginG, 0x0f00);

@@ -7,9 +7,14 @@
 #include "support/eventlog_text.h"
 #include "support/fxt_reader.h"
 #include "support/record_builder.h"
+#include "support/text_sink.h"
 #include "tracer/write/sinks.h"
+#include "write/lines/make_lines_writer.h"
 
+#include <algorithm>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -196,6 +201,43 @@ TEST(OutputSwitch, ACaptureStaysWhereItIs) {
     EXPECT_EQ(switched.error().code, ErrorCode::missing_feature);
     EXPECT_FALSE(switched.error().hint.empty());
     EXPECT_EQ(sink.get(), offered);
+}
+
+// No room from some point on, until it has been asked often enough: a reader that wakes up.
+class SleepySink : public test::TextSink {
+public:
+    std::span<std::byte> reserve(size_t bytes) override {
+        if (is_full && --refusals_ == 0) is_full = false;
+        return TextSink::reserve(bytes);
+    }
+
+private:
+    int refusals_ = 500;
+};
+
+// What is shown stays where it is, and says at the end what there was no room for: a reader of
+// lines reads no summary.
+TEST(ShownOutput, StaysAndSaysWhatIsMissingAtItsEnd) {
+    auto owned = std::make_unique<SleepySink>();
+    SleepySink& sink = *owned;
+    auto writer = lines::make_lines_writer(sink, {.is_json = true});
+    auto output = open_shown_output(std::move(writer), definitions(), std::move(owned));
+    ASSERT_TRUE(output);
+    EXPECT_EQ((*output)->check_switch().error().code, ErrorCode::missing_feature);
+    for (uint64_t i = 0; i < 3; ++i) hit(**output, i);
+    (*output)->flush();
+    const std::string shown = sink.text;
+    EXPECT_EQ(std::ranges::count(shown, '\n'), 3);
+    sink.is_full = true;
+    for (uint64_t i = 3; i < 20; ++i) hit(**output, i);
+    EXPECT_TRUE((*output)->finish(3'000'000, {}));
+    EXPECT_EQ(sink.text, shown);
+    EXPECT_TRUE((*output)->close());
+    const auto last = nlohmann::json::parse(sink.text.substr(shown.size()));
+    EXPECT_EQ(last.at("kind"), "loss");
+    EXPECT_EQ(last.at("cause"), "sink full");
+    EXPECT_EQ(last.at("count"), 17);
+    EXPECT_EQ((*output)->facts().decoder.lost_to_sink, 17u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chrome's trace events, read back by a JSON parser.
+#include "support/text_sink.h"
 #include "tracer/write/formats.h"
 
 #include <limits>
@@ -21,27 +22,6 @@ constexpr model::ThreadIndex kWorker{1};
 constexpr model::PointIndex kTick{0};
 constexpr model::PointIndex kLoad{1};
 constexpr model::PointIndex kWork{2};
-
-class TextSink : public ByteSink {
-public:
-    std::span<std::byte> reserve(size_t bytes) override {
-        reserved_.resize(is_full ? 0 : bytes);
-        return reserved_;
-    }
-    void commit(size_t bytes) override {
-        text.append(reinterpret_cast<const char*>(reserved_.data()), bytes);
-    }
-    void flush() override {}
-    Status close() override { return {}; }
-    Status health() const override { return {}; }
-    unsigned long long bytes_committed() const override { return text.size(); }
-
-    std::string text;
-    bool is_full = false;
-
-private:
-    std::vector<std::byte> reserved_;
-};
 
 class JsonWriter : public testing::Test {
 protected:

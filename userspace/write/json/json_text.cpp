@@ -17,12 +17,19 @@ void append_quoted(std::string& out, std::string_view text) {
     std::string clean;
     append_as_utf8(clean, text);
     out += '"';
-    for (const char c : clean) {
+    for (size_t i = 0; i < clean.size(); ++i) {
+        const char c = clean[i];
+        const auto byte = static_cast<unsigned char>(c);
+        const auto next = static_cast<unsigned char>(i + 1 < clean.size() ? clean[i + 1] : 0);
         if (c == '"' || c == '\\') {
             out += '\\';
             out += c;
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+        } else if (byte < 0x20 || byte == 0x7f) {
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
+        } else if (byte == 0xc2 && next < 0xa0) {
+            // Its second half, which a terminal takes for a command (human_text.h: printable).
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", next);
+            ++i;
         } else {
             out += c;
         }
@@ -55,6 +62,17 @@ void ObjectText::unsigned_number(std::string_view name, uint64_t value) {
 void ObjectText::time(std::string_view name, uint64_t time_ns) {
     key(name);
     fmt::format_to(std::back_inserter(out_), "{}.{:03}", time_ns / 1000, time_ns % 1000);
+}
+
+void ObjectText::json(std::string_view name, std::string_view value) {
+    key(name);
+    out_ += value;
+}
+
+void ObjectText::members(std::string_view text) {
+    if (!is_first_) out_ += ',';
+    is_first_ = false;
+    out_ += text;
 }
 
 void ObjectText::begin(std::string_view name) {

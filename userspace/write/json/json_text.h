@@ -22,6 +22,10 @@ public:
     // Null where it could not be read; numbers that JSON has not (NaN) as texts; behind a text that
     // was cut the bytes that it had, or has at least (NAME_bytes, NAME_bytes_min).
     void value(const model::Argument& argument, const model::Value& value);
+    // A value that is JSON already.
+    void json(std::string_view key, std::string_view value);
+    // Of another object, keys and all, at least one.
+    void members(std::string_view text);
     // Members of an object within, until end().
     void begin(std::string_view key);
     void end();
@@ -34,7 +38,7 @@ private:
     bool is_first_ = true;
 };
 
-// With quotes; what is no UTF-8 becomes U+FFFD.
+// With quotes; what is no UTF-8 becomes U+FFFD, and no control character stays one.
 void append_quoted(std::string& out, std::string_view text);
 
 }  // namespace tracer::json

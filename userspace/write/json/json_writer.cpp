@@ -6,6 +6,7 @@
 // each CPU is a thread of the process 0, with a slice for each stretch of a thread. Made by the
 // table of formats.
 #include "write/cause_names.h"
+#include "write/index_table.h"
 #include "write/json/json_text.h"
 #include "write/json/make_json_writer.h"
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,9 +25,6 @@ namespace tracer::json {
 namespace {
 
 constexpr uint32_t kCpuProcess = 0;
-
-// Of the model's indices, which come from a decoder: a bound for what is kept by them.
-constexpr uint32_t kIndexMax = 1U << 24;
 
 class JsonWriter final : public TraceWriter {
 public:
@@ -49,7 +48,6 @@ private:
         bool is_begun = false;  // in this chunk
     };
     struct Thread {
-        bool is_defined = false;
         bool is_named = false;  // in this chunk
         model::Thread definition;
         std::vector<OpenSpan> spans;
@@ -60,8 +58,6 @@ private:
         bool is_running = false;  // a slice is open
     };
 
-    [[nodiscard]] Thread* find(model::ThreadIndex index);
-    [[nodiscard]] const model::Point* find(model::PointIndex index) const;
     // Appends one line, or nothing at all.
     bool put(const std::string& object);
     bool put_name(std::string_view what, uint32_t pid, uint64_t tid, std::string_view name);
@@ -138,48 +134,25 @@ private:
     ByteSink* sink_;
     bool is_array_open_ = false;
     bool is_first_line_ = true;
-    std::vector<Thread> threads_;
-    std::vector<model::Point> points_;
-    std::vector<bool> defined_points_;
+    IndexTable<model::ThreadIndex, Thread> threads_;
+    IndexTable<model::PointIndex, model::Point> points_;
     std::map<uint64_t, std::string> async_names_;  // of open ones, by id
     std::map<uint16_t, Cpu> cpus_;
     WriterCounters counters_;
 };
 
-JsonWriter::Thread* JsonWriter::find(model::ThreadIndex index) {
-    const auto number = static_cast<uint32_t>(index);
-    return number < threads_.size() && threads_[number].is_defined ? &threads_[number] : nullptr;
-}
-
-const model::Point* JsonWriter::find(model::PointIndex index) const {
-    const auto number = static_cast<uint32_t>(index);
-    return number < points_.size() && defined_points_[number] ? &points_[number] : nullptr;
-}
-
 void JsonWriter::define(const model::Thread& thread) {
-    const auto number = static_cast<uint32_t>(thread.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= threads_.size()) threads_.resize(number + 1);
-    threads_[number].is_defined = true;
-    threads_[number].is_named = false;
-    threads_[number].definition = thread;
+    Thread* const entry = threads_.put(thread.index);
+    counters_.refused += entry == nullptr;
+    if (entry == nullptr) return;
+    entry->is_named = false;
+    entry->definition = thread;
 }
 
 void JsonWriter::define(const model::Point& point) {
-    const auto number = static_cast<uint32_t>(point.index);
-    if (number >= kIndexMax) {
-        counters_.refused += 1;
-        return;
-    }
-    if (number >= points_.size()) {
-        points_.resize(number + 1);
-        defined_points_.resize(number + 1);
-    }
-    points_[number] = point;
-    defined_points_[number] = true;
+    model::Point* const entry = points_.put(point.index);
+    counters_.refused += entry == nullptr;
+    if (entry != nullptr) *entry = point;
 }
 
 bool JsonWriter::put(const std::string& object) {
@@ -240,7 +213,7 @@ bool JsonWriter::make_ready(Thread& thread) {
 }
 
 JsonWriter::Spot JsonWriter::find_spot(model::ThreadIndex thread, model::PointIndex point) {
-    Spot spot{.thread = find(thread), .point = find(point)};
+    Spot spot{.thread = threads_.find(thread), .point = points_.find(point)};
     if (spot.thread == nullptr || spot.point == nullptr) return spot;
     spot.status = make_ready(*spot.thread) ? WriteStatus::ok : WriteStatus::no_room;
     return spot;
@@ -322,8 +295,8 @@ std::string JsonWriter::begin_text(uint64_t time_ns,
 }
 
 WriteStatus JsonWriter::say(uint64_t time_ns, const model::SpanBegin& begin) {
-    Thread* const thread = find(begin.thread);
-    const model::Point* const point = find(begin.point);
+    Thread* const thread = threads_.find(begin.thread);
+    const model::Point* const point = points_.find(begin.point);
     if (thread == nullptr || point == nullptr) return WriteStatus::refused;
     const bool is_begun =
         make_ready(*thread) && put(begin_text(time_ns, *thread, *point, begin.name, begin.values));
@@ -332,8 +305,8 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::SpanBegin& begin) {
 }
 
 WriteStatus JsonWriter::say(uint64_t time_ns, const model::SpanEnd& end) {
-    Thread* const thread = find(end.thread);
-    const model::Point* const point = find(end.point);
+    Thread* const thread = threads_.find(end.thread);
+    const model::Point* const point = points_.find(end.point);
     if (thread == nullptr || point == nullptr || thread->spans.empty()) {
         return WriteStatus::refused;
     }
@@ -370,8 +343,8 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::AsyncBegin& begin) {
 }
 
 WriteStatus JsonWriter::say(uint64_t time_ns, const model::AsyncEnd& end) {
-    Thread* const thread = find(end.thread);
-    const model::Point* const point = find(end.point);
+    Thread* const thread = threads_.find(end.thread);
+    const model::Point* const point = points_.find(end.point);
     if (thread == nullptr || point == nullptr) return WriteStatus::refused;
     const auto begun = async_names_.extract(end.id);
     // Its begin found no room.
@@ -428,7 +401,7 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::Switch& change) {
         if (!put(line)) return WriteStatus::no_room;
         cpu.is_running = false;
     }
-    const Thread* const in = find(change.in);
+    const Thread* const in = threads_.find(change.in);
     if (in == nullptr) return WriteStatus::ok;
     std::string line;
     ObjectText object(line);
@@ -447,9 +420,9 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::Switch& change) {
 }
 
 WriteStatus JsonWriter::say(uint64_t time_ns, const model::Wakeup& wakeup) {
-    Thread* const woken = find(wakeup.woken);
+    Thread* const woken = threads_.find(wakeup.woken);
     if (woken == nullptr) return WriteStatus::refused;
-    const Thread* const waker = find(wakeup.waker);
+    const Thread* const waker = threads_.find(wakeup.waker);
     return put_mark(time_ns, woken, "sched", "wakeup", [&](ObjectText& object) {
         object.unsigned_number("cpu", wakeup.cpu);
         if (waker != nullptr) object.unsigned_number("waker_tid", waker->definition.tid);
@@ -458,9 +431,9 @@ WriteStatus JsonWriter::say(uint64_t time_ns, const model::Wakeup& wakeup) {
 
 WriteStatus JsonWriter::say(uint64_t time_ns, const model::Life& life) {
     constexpr std::string_view kNames[] = {"fork", "exec", "exit"};
-    Thread* const thread = find(life.thread);
+    Thread* const thread = threads_.find(life.thread);
     if (thread == nullptr) return WriteStatus::refused;
-    const Thread* const child = find(life.child);
+    const Thread* const child = threads_.find(life.child);
     const std::string_view what = kNames[static_cast<size_t>(life.kind)];
     return put_mark(time_ns, thread, "process", what, [&](ObjectText& object) {
         switch (life.kind) {
@@ -505,12 +478,14 @@ Status JsonWriter::begin_chunk() {
     is_array_open_ = true;
     is_first_line_ = true;
     cpus_.clear();
-    for (Thread& thread : threads_) {
+    for (std::optional<Thread>& entry : threads_.entries()) {
+        if (!entry) continue;
+        Thread& thread = *entry;
         thread.is_named = false;
         thread.owed_ends_ns.clear();
         // Begins again what is open, at the times it really began; arguments are gone.
         for (OpenSpan& span : thread.spans) {
-            const model::Point* const point = find(span.point);
+            const model::Point* const point = points_.find(span.point);
             span.is_begun = point != nullptr && make_ready(thread) &&
                             put(begin_text(span.begin_ns, thread, *point, span.name, {}));
         }
@@ -525,8 +500,8 @@ Status JsonWriter::switch_sink(ByteSink& sink, SinkStart start) {
 }
 
 Status JsonWriter::close() {
-    for (Thread& thread : threads_) {
-        if (!thread.owed_ends_ns.empty()) static_cast<void>(make_ready(thread));
+    for (std::optional<Thread>& thread : threads_.entries()) {
+        if (thread && !thread->owed_ends_ns.empty()) static_cast<void>(make_ready(*thread));
     }
     end_chunk();
     if (!is_array_open_) return {};
