@@ -180,6 +180,8 @@ inline constexpr std::string_view kCtlHelp =
   sudo tracer ctl list                         the recordings that run
   sudo tracer ctl status                       of the only one; else: ctl PID status
   sudo tracer ctl mark 'deployed 1.4'          a text on its timeline, now
+  sudo tracer ctl pause                        records nothing, until
+  sudo tracer ctl resume
   sudo tracer ctl snapshot                     of --keep: a file of what is held
   sudo tracer ctl sink part2.fxt               goes on there; the file before is complete
   sudo tracer ctl sink tcp:host:9000 keep-old  to a socket for a while,

@@ -190,6 +190,10 @@ Status Preparation::plan() {
     if (command_.ctl) {
         own_definitions_.push_back(mark_definition(next()));
         planned_.plan.points.push_back(mark_point(next()));
+        own_definitions_.push_back(paused_definition(next()));
+        planned_.plan.points.push_back(paused_point(next()));
+        own_definitions_.push_back(resumed_definition(next()));
+        planned_.plan.points.push_back(resumed_point(next()));
     }
     if (mappings_) {
         own_definitions_.push_back(armed_definition(next()));

@@ -63,6 +63,11 @@ std::string status_text(const LiveStatus& status) {
                        human_count(status.history->events), seconds_of(*status.history),
                        human_bytes(status.history->bytes));
     }
+    if (status.is_paused) fmt::format_to(out, "\n  PAUSED: `resume` goes on");
+    if (status.pauses > 0) {
+        fmt::format_to(out, "\n  paused for {:.1f} s of this, {} time{}", status.paused_seconds,
+                       status.pauses, status.pauses == 1 ? "" : "s");
+    }
     for (const std::string& kept : status.kept) fmt::format_to(out, "\n  kept: {}", kept);
     return text;
 }
@@ -89,6 +94,9 @@ void run_status(LiveRecording& live, std::span<const std::string>, const Reply& 
                 {"kept", status.kept},
                 {"sink_changes", status.sink_changes},
                 {"history", history_json(status)},
+                {"paused", status.is_paused},
+                {"paused_seconds", status.paused_seconds},
+                {"pauses", status.pauses},
                 {"text", status_text(status)}}));
 }
 
@@ -122,6 +130,32 @@ void run_snapshot(LiveRecording& live, std::span<const std::string> words, const
         return;
     }
     reply(dump({{"ok", true}, {"text", "a file of what is held is being written"}}));
+}
+
+void reply_gate(const Result<GateChange>& change, bool is_paused, const Reply& reply) {
+    if (!change) {
+        reply(error_answer(change.error()));
+        return;
+    }
+    std::string text = is_paused ? "paused" : "resumed";
+    if (!change->is_changed) {
+        text = is_paused ? fmt::format("is paused already, for {:.1f} s", change->paused_seconds)
+                         : "is not paused";
+    } else if (!is_paused) {
+        text += fmt::format(" after {:.1f} s", change->paused_seconds);
+    }
+    reply(dump({{"ok", true},
+                {"paused", is_paused},
+                {"changed", change->is_changed},
+                {"text", std::move(text)}}));
+}
+
+void run_pause(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    reply_gate(live.pause(), true, reply);
+}
+
+void run_resume(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    reply_gate(live.resume(), false, reply);
 }
 
 // The words behind the target; each may stand once, in any order.
@@ -188,6 +222,9 @@ constexpr std::array kVerbs{
     Verb{"mark", "TEXT", "puts a text on the timeline, now", 1, kTextWordsMax, run_mark},
     Verb{"snapshot", "[REASON]", "writes what --keep holds to a file", 0, kTextWordsMax,
          run_snapshot},
+    Verb{"pause", "", "records nothing but births, names and ends of tasks, until resume", 0, 0,
+         run_pause},
+    Verb{"resume", "", "goes on after pause", 0, 0, run_resume},
     Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",
          "goes on elsewhere, no event lost between", 1, 3, run_sink},
 };

@@ -27,6 +27,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <map>
+#include <mutex>
 #include <span>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -82,6 +83,7 @@ public:
     [[nodiscard]] bool is_recorded(uint32_t pid) const override {
         return options_.record_all || objects_->is_wanted_process(pid);
     }
+    Status set_open(bool is_open) override;
     Status detach() override;
     [[nodiscard]] double fill(size_t ring) const override {
         const BpfRing& one = objects_->rings()[ring];
@@ -140,8 +142,11 @@ private:
     // Runs a task iterator's program over every task.
     Status walk_tasks(bpf_program* program);
     void set_drain_awake(bool awake);
+    // All probes there are by now are recorded from now on, if it is open.
+    void arm_all();
     // Probes below this id are recorded from now on, and no others.
     void arm_below(uint32_t probe_id);
+    void set_scheduler_open(bool is_open);
 
     std::unique_ptr<KernelObjects> objects_;
     AttachPlan plan_;
@@ -151,6 +156,9 @@ private:
     std::vector<UniqueLink> tracing_links_;
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
+    std::mutex gate_mutex_;                 // of who opens and who attaches late
+    bool is_open_ = true;
+    uint32_t attached_below_ = 0;  // probe ids whose places are all attached
     uint64_t news_lost_ = 0;
     UniqueFd epoll_;
     UniqueFd wake_event_;
@@ -210,7 +218,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     }
     TR_TRY(stop());
     if (options_.record_sched) TR_TRY(attach_scheduler());
-    arm_below(objects_->probe_count());
+    arm_all();
     return {};
 }
 
@@ -313,7 +321,7 @@ Status LiveRecorder::attach_late(const AttachPlan& addition) {
         }
         plan_.files.push_back(file);
     }
-    arm_below(objects_->probe_count());
+    arm_all();
     return {};
 }
 
@@ -567,6 +575,34 @@ void LiveRecorder::warn_of_changed_files() {
     }
 }
 
+// A hit under way may have seen the gate open. Programs run within read sections of RCU: once each
+// CPU has been through, their records are in the rings. Those that may sleep are not waited for.
+void wait_for_programs() {
+    constexpr int kGlobal = 1;  // MEMBARRIER_CMD_GLOBAL
+    // Refused on kernels with nohz_full, and then a record more may follow.
+    static_cast<void>(syscall(SYS_membarrier, kGlobal, 0, 0));
+}
+
+Status LiveRecorder::set_open(bool is_open) {
+    Status walked;
+    // Before what they do is recorded: told later, it would be older than that.
+    if (is_open) walked = walk_tasks(objects_->skeleton().progs.tr_on_each_task);
+    {
+        const std::scoped_lock lock(gate_mutex_);
+        is_open_ = is_open;
+        set_scheduler_open(is_open);
+        arm_below(is_open ? attached_below_ : 0);
+    }
+    if (!is_open) wait_for_programs();
+    return walked;
+}
+
+void LiveRecorder::arm_all() {
+    const std::scoped_lock lock(gate_mutex_);
+    attached_below_ = objects_->probe_count();
+    if (is_open_) arm_below(attached_below_);
+}
+
 Status LiveRecorder::detach() {
     arm_below(0);
     uprobe_links_.clear();
@@ -584,6 +620,11 @@ void LiveRecorder::set_drain_awake(bool awake) {
 void LiveRecorder::arm_below(uint32_t probe_id) {
     auto& limit = objects_->skeleton().bss->tr_armed_probes;
     std::atomic_ref<uint32_t>(const_cast<uint32_t&>(limit)).store(probe_id);
+}
+
+void LiveRecorder::set_scheduler_open(bool is_open) {
+    auto& flag = objects_->skeleton().bss->tr_is_paused;
+    std::atomic_ref<uint32_t>(const_cast<uint32_t&>(flag)).store(is_open ? 0 : 1);
 }
 
 bool LiveRecorder::wait(std::chrono::milliseconds timeout) {

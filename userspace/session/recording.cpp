@@ -8,6 +8,7 @@
 
 #include "packs/pack_refusals.h"
 #include "session/clock.h"
+#include "session/record_gate.h"
 
 #include <algorithm>
 #include <csignal>
@@ -65,6 +66,7 @@ public:
           packs_(options.packs),
           merger_(recorder),
           ring_watch_(rings_, with_recorder(options.rings, recorder)),
+          gate_(recorder, rings_, late_),
           drain_(recorder, merger_, output, late_, rings_, options.drain) {
         if (options.mappings != nullptr || !options.discovery.selection.is_empty()) {
             DiscoveryOptions discovery = options.discovery;
@@ -105,6 +107,7 @@ private:
     LateQueue late_;
     RingReader rings_;
     RingWatch ring_watch_;
+    RecordGate gate_;
     DrainThread drain_;
     std::optional<Discovery> discovery_;
     uint64_t armed_ns_ = 0;
@@ -170,7 +173,8 @@ void Recording::begin_steering() {
                                     .names = options_.names,
                                     .armed_ns = armed_ns_,
                                     .real_time = options_.drain.real_time,
-                                    .flight = options_.flight});
+                                    .flight = options_.flight,
+                                    .gate = &gate_});
     if (!steering) {
         warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
         return;
@@ -228,12 +232,17 @@ RecordingResult Recording::stop(EndCause cause) {
     }
     count_own(counters, TR_PROBE_ring, rings_.records());
     if (steering_) count_own(counters, TR_PROBE_mark, steering_->marks());
+    count_own(counters, TR_PROBE_paused, gate_.closings());
+    count_own(counters, TR_PROBE_resumed, gate_.openings());
     write_clocks(output_);
 
     RecordingResult result;
     result.output = output_.finish(boottime_ns(), counters);
     result.summary = summarize(counters, is_empty);
-    result.summary.seconds = static_cast<double>(disarmed_ns - armed_ns_) / 1e9;
+    const uint64_t paused_ns = gate_.closed_ns(disarmed_ns);
+    result.summary.seconds = static_cast<double>(disarmed_ns - armed_ns_ - paused_ns) / 1e9;
+    result.summary.paused_seconds = static_cast<double>(paused_ns) / 1e9;
+    result.summary.pauses = gate_.closings();
     note_end(result.summary, cause);
 
     output_.flush();
@@ -327,7 +336,8 @@ void Recording::report_status() {
     options_.on_status({.seconds = static_cast<double>(boottime_ns() - armed_ns_) / 1e9,
                         .records = progress.records.load(std::memory_order_relaxed),
                         .lost = progress.lost.load(std::memory_order_relaxed),
-                        .bytes = output_.bytes()});
+                        .bytes = output_.bytes(),
+                        .is_paused = !gate_.is_open()});
 }
 
 }  // namespace

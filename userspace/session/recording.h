@@ -28,6 +28,7 @@ struct RecordingStatus {
     uint64_t records = 0;
     uint64_t lost = 0;
     uint64_t bytes = 0;
+    bool is_paused = false;
 };
 
 struct RecordingOptions {

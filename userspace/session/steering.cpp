@@ -103,6 +103,11 @@ LiveStatus Steering::status() {
     for (const Kept& kept : kept_) status.kept.push_back(places_[kept.place].target);
     status.sink_changes = changes_;
     if (facts.files.is_history) status.history = facts.files.history;
+    if (const RecordGate* gate = parts_.gate; gate != nullptr) {
+        status.is_paused = !gate->is_open();
+        status.paused_seconds = static_cast<double>(gate->closed_ns(now_ns)) / 1e9;
+        status.pauses = gate->closings();
+    }
     return status;
 }
 
@@ -137,6 +142,25 @@ Status Steering::snapshot(const std::string& reason) {
     }
     parts_.drain.call([&] { parts_.flight->request(reason); });
     return {};
+}
+
+Result<GateChange> Steering::pause() {
+    return change_gate(false);
+}
+
+Result<GateChange> Steering::resume() {
+    return change_gate(true);
+}
+
+Result<GateChange> Steering::change_gate(bool opens) {
+    if (parts_.gate == nullptr) {
+        return fail(ErrorCode::missing_feature, "this recording cannot be paused");
+    }
+    RecordGate& gate = *parts_.gate;
+    GateChange change{.is_changed = gate.is_open() != opens};
+    TR_TRY(opens ? gate.open("tracer ctl resume") : gate.close("tracer ctl pause"));
+    change.paused_seconds = static_cast<double>(gate.last_closed_ns(boottime_ns())) / 1e9;
+    return change;
 }
 
 void Steering::add_readable(int fd, std::function<void()> handler) {

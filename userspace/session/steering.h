@@ -7,6 +7,7 @@
 #include "session/late_queue.h"
 #include "session/live.h"
 #include "session/output.h"
+#include "session/record_gate.h"
 #include "session/side_thread.h"
 #include "session/summary.h"
 #include "tracer/base/result.h"
@@ -38,6 +39,7 @@ struct SteeringParts {
     uint64_t armed_ns = 0;
     bool real_time = false;          // of sinks' threads
     FlightOutput* flight = nullptr;  // the output, if it is one
+    RecordGate* gate = nullptr;      // null: it cannot be paused
 };
 
 // Answers for a recording that runs, on the main thread. What must see the output runs on the drain
@@ -55,6 +57,8 @@ public:
     void stop() override;
     Status mark(std::string_view text) override;
     Status snapshot(const std::string& reason) override;
+    Result<GateChange> pause() override;
+    Result<GateChange> resume() override;
     void change_sink(const SinkChange& change, SinkChangeDone done) override;
     void restore_sink(const SinkChange& change, SinkChangeDone done) override;
     void add_readable(int fd, std::function<void()> handler) override;
@@ -95,6 +99,7 @@ private:
              std::unique_ptr<SideThread> opener,
              std::unique_ptr<SideThread> closer);
 
+    [[nodiscard]] Result<GateChange> change_gate(bool opens);
     [[nodiscard]] Status check_change(const SinkChange& change) const;
     [[nodiscard]] bool is_in_use(const std::string& target) const;
     void take_opened(const SinkChange& change,

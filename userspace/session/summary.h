@@ -28,7 +28,9 @@ struct Summary {
     std::vector<Sink> sinks;
     std::string format;
     uint64_t bytes = 0;
-    double seconds = 0;   // from attached to detached
+    double seconds = 0;  // from attached to detached, without pauses
+    double paused_seconds = 0;
+    uint64_t pauses = 0;
     uint64_t events = 0;  // written
     std::string ended_by;
     std::string command_end;  // of `-- cmd`: how it ended, or that it still runs
@@ -95,9 +97,10 @@ struct Summary {
         uint64_t cut_by_loss = 0;
         uint64_t closed_at_exit = 0;
         uint64_t closed_at_end = 0;
-        uint64_t until = 0;       // ended by their third event: no repair
-        uint64_t key_reused = 0;  // another began with their key
-        uint64_t crossed = 0;     // ended after what was around them
+        uint64_t closed_at_pause = 0;  // no repair
+        uint64_t until = 0;            // ended by their third event: no repair
+        uint64_t key_reused = 0;       // another began with their key
+        uint64_t crossed = 0;          // ended after what was around them
         uint64_t key_missing = 0;
         uint64_t too_deep = 0;
         uint64_t keys_beyond_limit = 0;

@@ -48,9 +48,13 @@ protected:
         definitions.record_all = true;
         definitions.own_pid = static_cast<uint32_t>(getpid());
         definitions.points = {{.index = model::PointIndex{0}, .category = "app", .name = "hit"},
-                              mark_point(model::PointIndex{1})};
+                              mark_point(model::PointIndex{1}),
+                              paused_point(model::PointIndex{2}),
+                              resumed_point(model::PointIndex{3})};
         definitions.probes = {{.probe_id = TR_PROBE_FIRST_USER, .spec = "usdt:app:hit"},
-                              mark_definition(model::PointIndex{1})};
+                              mark_definition(model::PointIndex{1}),
+                              paused_definition(model::PointIndex{2}),
+                              resumed_definition(model::PointIndex{3})};
         options_.probes = {definitions.probes.front()};
         auto sink = open_file_sink(first, {});
         EXPECT_TRUE(sink);
@@ -258,6 +262,71 @@ TEST_F(SteeringTest, AnotherSinkThatFailsIsAWarning) {
     EXPECT_EQ(result->summary.ended_by, "stopped");
     EXPECT_TRUE(result->output);
     EXPECT_EQ(result->summary.warnings.size(), 1u);
+}
+
+TEST_F(SteeringTest, WhatIsHitWhilePausedIsNeitherRecordedNorLost) {
+    hits(3);
+    step([this] {
+        const auto paused = live_->pause();
+        ASSERT_TRUE(paused);
+        EXPECT_TRUE(paused->is_changed);
+        const auto again = live_->pause();
+        ASSERT_TRUE(again);
+        EXPECT_FALSE(again->is_changed);
+        EXPECT_TRUE(live_->status().is_paused);
+        EXPECT_TRUE(live_->mark("meanwhile"));
+    });
+    hits(100);
+    step_until([this] { return live_->status().paused_seconds >= 0.02; });
+    step([this] {
+        const auto resumed = live_->resume();
+        ASSERT_TRUE(resumed);
+        EXPECT_TRUE(resumed->is_changed);
+        EXPECT_GE(resumed->paused_seconds, 0.02);
+        EXPECT_FALSE(live_->resume()->is_changed);
+        EXPECT_FALSE(live_->status().is_paused);
+        EXPECT_EQ(live_->status().pauses, 1u);
+    });
+    hits(2);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    const Summary& summary = result->summary;
+    EXPECT_TRUE(summary.disagreements.empty()) << summary.disagreements.front();
+    EXPECT_EQ(summary.loss.total(), 0u);
+    EXPECT_EQ(summary.pauses, 1u);
+    EXPECT_GE(summary.paused_seconds, 0.02);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 5u);
+    EXPECT_EQ(events_in(path("a.fxt"), "paused"), 1u);
+    EXPECT_EQ(events_in(path("a.fxt"), "resumed"), 1u);
+    EXPECT_EQ(events_in(path("a.fxt"), "mark"), 1u);
+    EXPECT_THAT(recorder_.calls(),
+                testing::ElementsAre("attach", "close", "open", "detach", "counters"));
+}
+
+TEST_F(SteeringTest, AnotherSinkAndTheEndWorkWhilePaused) {
+    hits(3);
+    step([this] { EXPECT_TRUE(live_->pause()); });
+    change({.target = path("b.fxt")});
+    expect_changed();
+    hits(10);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->summary.disagreements.empty());
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
+    EXPECT_EQ(events_in(path("b.fxt"), "hit"), 0u);
+    EXPECT_GT(result->summary.paused_seconds, 0);
+}
+
+TEST_F(SteeringTest, TheDurationGoesOnWhilePaused) {
+    options_.duration = milliseconds(100);
+    step([this] { EXPECT_TRUE(live_->pause()); });
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "duration");
+    EXPECT_GE(result->summary.seconds + result->summary.paused_seconds, 0.1);
+    EXPECT_LT(result->summary.seconds, result->summary.paused_seconds);
 }
 
 }  // namespace
