@@ -287,6 +287,56 @@ TEST(LiveRecorded, PausedFiftyTimesHasEveryNumberOfItsWindowsAndNoOther) {
     EXPECT_EQ(probe.at("written"), count);
 }
 
+TEST(LiveRecorded, StartsAfterItsTimeWithWholeNumbersFromThenOn) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000000000", "--rate", "20000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "usdt:flood:hit(n=arg0)", "--start-after", "400ms", "-d", "300ms"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const nlohmann::json& summary = recorded->result.summary;
+    EXPECT_EQ(summary.at("ended_by"), "duration");
+    EXPECT_GE(summary.at("waited_seconds").get<double>(), 0.4);
+    EXPECT_GE(summary.at("seconds").get<double>(), 0.3);
+    EXPECT_EQ(summary.at("pauses"), 0);
+    const auto windows = windows_of(recorded->file);
+    ASSERT_EQ(windows.size(), 2u);
+    EXPECT_THAT(windows[0], testing::IsEmpty());
+    ASSERT_FALSE(windows[1].empty());
+    EXPECT_GT(windows[1].front(), 0u) << "hits before the opening are there";
+    EXPECT_EQ(windows[1].back() - windows[1].front() + 1, windows[1].size());
+}
+
+TEST(LiveRecorded, OneThatWasNeverOpenedLeavesNoFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string path = folder->file("never.fxt");
+    auto run = TracerRun::start({"--pid", std::to_string(target->pid()), "-e", "usdt:flood:hit",
+                                 "--start-after", "1h", "-o", path});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(run->wait_until_recording());
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    auto& process = run->process();
+    const auto status = process.wait(kLimit);
+    ASSERT_TRUE(status) << status.error().what;
+    EXPECT_EQ(status->code, 4);
+    EXPECT_THAT(process.errors(), testing::HasSubstr("ended (targets-ended) before --start-after "
+                                                     "1h: nothing is recorded"));
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
 TEST(LiveRecorded, SpansAcrossPausesAreNoFaults) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());

@@ -3,9 +3,11 @@
 // The options of a recording that goes on and on: files that rotate, and a flight recorder. Called
 // by command_line.cpp.
 #include "cli/options.h"
+#include "cli/start_time.h"
 #include "cli/units.h"
 
 #include <charconv>
+#include <ctime>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -91,9 +93,36 @@ Status take_flight(const LiveTexts& texts, RecordCommand& command) {
     return {};
 }
 
+Status take_start(const LiveTexts& texts, RecordCommand& command) {
+    if (texts.start_after && texts.start_at) {
+        return fail(ErrorCode::usage, "--start-after and --start-at exclude each other",
+                    "name one of them");
+    }
+    if (texts.start_after) {
+        StartTime start{.text = "--start-after " + *texts.start_after};
+        TR_TRY(take(texts.start_after, "--start-after", parse_duration, start.after));
+        command.start = std::move(start);
+    }
+    if (texts.start_at) {
+        auto at = parse_start_time(*texts.start_at, time(nullptr));
+        if (!at) return tl::unexpected(std::move(at).error().within("--start-at"));
+        command.start = StartTime{.text = "--start-at " + *texts.start_at, .at = *at};
+    }
+    return {};
+}
+
 }  // namespace
 
 void add_live_options(CLI::App& app, LiveTexts& texts) {
+    app.add_option("--start-after", texts.start_after,
+                   "arm everything, and record from this time on: 5s, 2m; -d counts from then; "
+                   "`tracer ctl resume` opens it earlier")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--start-at", texts.start_at,
+                   "the same at a time of day, local: 14:30, 14:30:05, 2026-12-01T14:30")
+        ->type_name("TIME")
+        ->group(kGroup);
     app.add_option("--rotate", texts.rotate,
                    "begin a new file after this size or time: 1G, 10m, 1G,10m (m is minutes); each "
                    "opens by itself, and names sort by time: FILE-00000001-TIME.fxt")
@@ -137,6 +166,7 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
+    TR_TRY(take_start(texts, command));
     return take_flight(texts, command);
 }
 

@@ -58,6 +58,8 @@ struct LiveTexts {
     std::optional<std::string> after;
     std::optional<std::string> cooldown;
     std::optional<uint64_t> snapshots;
+    std::optional<std::string> start_after;
+    std::optional<std::string> start_at;
 };
 void add_live_options(CLI::App& app, LiveTexts& texts);
 // Behind --max-size, which limits both.

@@ -190,6 +190,8 @@ Status Preparation::plan() {
     if (command_.ctl) {
         own_definitions_.push_back(mark_definition(next()));
         planned_.plan.points.push_back(mark_point(next()));
+    }
+    if (command_.ctl || command_.start) {
         own_definitions_.push_back(paused_definition(next()));
         planned_.plan.points.push_back(paused_point(next()));
         own_definitions_.push_back(resumed_definition(next()));
@@ -393,6 +395,10 @@ void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) con
                              : fmt::format("to memory, `kill -USR1 {}` writes", own_pid_);
         where += fmt::format(" a file named after {}", printable(target_.path));
     }
+    if (command_.start) {
+        put_text(stderr, fmt::format("tracer: armed; records from {} on{}\n", command_.start->text,
+                                     command_.ctl ? ", or `tracer ctl resume`" : ""));
+    }
     put_text(stderr,
              fmt::format("tracer: recording {}, {} probe site{}, rings of {} each; ^C ends it\n",
                          where, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
@@ -441,6 +447,7 @@ RecordingOptions Preparation::recording_options() {
     options.record_sched = command_.sched;
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
+    options.start = command_.start;
     options.mappings = mappings_.get();
     options.discovery = discovery_options();
     options.rings.is_on = command_.rings;

@@ -63,7 +63,11 @@ std::string status_text(const LiveStatus& status) {
                        human_count(status.history->events), seconds_of(*status.history),
                        human_bytes(status.history->bytes));
     }
-    if (status.is_paused) fmt::format_to(out, "\n  PAUSED: `resume` goes on");
+    if (!status.waiting_for.empty()) {
+        fmt::format_to(out, "\n  WAITING for {}: `resume` opens it now", status.waiting_for);
+    } else if (status.is_paused) {
+        fmt::format_to(out, "\n  PAUSED: `resume` goes on");
+    }
     if (status.pauses > 0) {
         fmt::format_to(out, "\n  paused for {:.1f} s of this, {} time{}", status.paused_seconds,
                        status.pauses, status.pauses == 1 ? "" : "s");
@@ -97,6 +101,7 @@ void run_status(LiveRecording& live, std::span<const std::string>, const Reply& 
                 {"paused", status.is_paused},
                 {"paused_seconds", status.paused_seconds},
                 {"pauses", status.pauses},
+                {"waiting_for", status.waiting_for},
                 {"text", status_text(status)}}));
 }
 
@@ -224,7 +229,7 @@ constexpr std::array kVerbs{
          run_snapshot},
     Verb{"pause", "", "records nothing but births, names and ends of tasks, until resume", 0, 0,
          run_pause},
-    Verb{"resume", "", "goes on after pause", 0, 0, run_resume},
+    Verb{"resume", "", "goes on after pause, or opens what waits", 0, 0, run_resume},
     Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",
          "goes on elsewhere, no event lost between", 1, 3, run_sink},
 };

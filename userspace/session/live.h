@@ -39,8 +39,9 @@ struct LiveStatus {
     std::vector<std::string> kept;  // sinks to go back to, the last one kept at the end
     uint64_t sink_changes = 0;
     std::optional<HistoryExtent> history;  // of a flight recorder: what is held
-    bool is_paused = false;
-    double paused_seconds = 0;  // of `seconds`, all pauses together
+    bool is_paused = false;                // or waits to be opened
+    std::string waiting_for;               // before it is opened for the first time
+    double paused_seconds = 0;             // of `seconds`, all pauses together
     uint64_t pauses = 0;
 };
 

@@ -63,14 +63,26 @@ Status RecordGate::open(std::string_view reason) {
     last_ns_ = now_ns - closed_ns_;
     const std::array numbers{last_ns_};
     late_.add(make_mark(TR_PROBE_resumed, now_ns, reason, numbers));
-    sum_ns_ += last_ns_;
     closed_ns_ = 0;
     ++openings_;
-    return recorder_.set_open(true);
+    Status opened = recorder_.set_open(true);
+    if (!is_waiting()) {
+        sum_ns_ += last_ns_;
+        return opened;
+    }
+    std::exchange(on_opened_, {})();
+    return opened;
 }
 
-uint64_t RecordGate::closed_ns(uint64_t now_ns) const {
-    return sum_ns_ + (is_open() ? 0 : now_ns - closed_ns_);
+Status RecordGate::wait_closed(std::function<void()> on_opened) {
+    TR_TRY(recorder_.set_open(false));
+    closed_ns_ = rings_.close();
+    on_opened_ = std::move(on_opened);
+    return {};
+}
+
+uint64_t RecordGate::paused_ns(uint64_t now_ns) const {
+    return sum_ns_ + (is_open() || is_waiting() ? 0 : now_ns - closed_ns_);
 }
 
 uint64_t RecordGate::last_closed_ns(uint64_t now_ns) const {

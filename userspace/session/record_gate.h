@@ -8,6 +8,7 @@
 #include "session/ring_reader.h"
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 namespace tracer {
@@ -32,10 +33,15 @@ public:
     [[nodiscard]] Status close(std::string_view reason);
     [[nodiscard]] Status open(std::string_view reason);
 
+    // Closed from the start, before anything is attached; open() ends that. It is no pause.
+    // `on_opened` is called then, on the thread of open().
+    [[nodiscard]] Status wait_closed(std::function<void()> on_opened);
+    [[nodiscard]] bool is_waiting() const { return static_cast<bool>(on_opened_); }
+
     [[nodiscard]] bool is_open() const { return closed_ns_ == 0; }
-    // How often it was closed, and for how long up to `now_ns`.
+    // How often it was paused, and for how long up to `now_ns`.
     [[nodiscard]] uint64_t closings() const { return closings_; }
-    [[nodiscard]] uint64_t closed_ns(uint64_t now_ns) const;
+    [[nodiscard]] uint64_t paused_ns(uint64_t now_ns) const;
     // Of the last time alone.
     [[nodiscard]] uint64_t last_closed_ns(uint64_t now_ns) const;
     // The marks made, by kind.
@@ -45,9 +51,10 @@ private:
     KernelRecorder& recorder_;
     RingReader& rings_;
     LateQueue& late_;
-    uint64_t closed_ns_ = 0;  // when; 0: it is open
-    uint64_t last_ns_ = 0;    // how long the last time was
-    uint64_t sum_ns_ = 0;     // of those that are over
+    std::function<void()> on_opened_;  // empty: it has been open
+    uint64_t closed_ns_ = 0;           // when; 0: it is open
+    uint64_t last_ns_ = 0;             // how long the last time was
+    uint64_t sum_ns_ = 0;              // of those that are over
     uint64_t closings_ = 0;
     uint64_t openings_ = 0;
 };

@@ -105,7 +105,8 @@ LiveStatus Steering::status() {
     if (facts.files.is_history) status.history = facts.files.history;
     if (const RecordGate* gate = parts_.gate; gate != nullptr) {
         status.is_paused = !gate->is_open();
-        status.paused_seconds = static_cast<double>(gate->closed_ns(now_ns)) / 1e9;
+        if (gate->is_waiting()) status.waiting_for = parts_.waits_for;
+        status.paused_seconds = static_cast<double>(gate->paused_ns(now_ns)) / 1e9;
         status.pauses = gate->closings();
     }
     return status;

@@ -40,6 +40,7 @@ struct SteeringParts {
     bool real_time = false;          // of sinks' threads
     FlightOutput* flight = nullptr;  // the output, if it is one
     RecordGate* gate = nullptr;      // null: it cannot be paused
+    std::string waits_for = {};      // before it is opened for the first time
 };
 
 // Answers for a recording that runs, on the main thread. What must see the output runs on the drain

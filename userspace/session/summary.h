@@ -31,7 +31,8 @@ struct Summary {
     double seconds = 0;  // from attached to detached, without pauses
     double paused_seconds = 0;
     uint64_t pauses = 0;
-    uint64_t events = 0;  // written
+    double waited_seconds = 0;  // from armed to opened
+    uint64_t events = 0;        // written
     std::string ended_by;
     std::string command_end;  // of `-- cmd`: how it ended, or that it still runs
 

@@ -166,6 +166,7 @@ std::string summary_json(const Summary& summary) {
         {"seconds", summary.seconds},
         {"paused_seconds", summary.paused_seconds},
         {"pauses", summary.pauses},
+        {"waited_seconds", summary.waited_seconds},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},
         {"probes", probes_json(summary)},

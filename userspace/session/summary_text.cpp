@@ -300,6 +300,9 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     add_loss_line(summary, out);
     fmt::format_to(out, "{} events in {:.3f} s, {} ({})\n", human_count(summary.events),
                    summary.seconds, human_bytes(summary.bytes), ended_by_text(summary));
+    if (summary.waited_seconds > 0) {
+        fmt::format_to(out, "opened {:.3f} s after it was armed\n", summary.waited_seconds);
+    }
     if (summary.pauses > 0) {
         fmt::format_to(out, "paused {}, {:.3f} s beside these\n",
                        summary.pauses == 1 ? "once" : fmt::format("{} times", summary.pauses),

@@ -52,7 +52,7 @@ TEST_F(DecoderPause, ClosesWhatIsOpenAndIsNoFault) {
         writer_.lines(),
         ElementsAre("10 begin f 7 [1]", "20 begin p 7 [1]", "30 async_begin k 7 #1 [5]",
                     "40 end p 7 paused []", "40 end f 7 paused []", "40 async_end k 7 #1 paused []",
-                    "40 instant paused 99 [why]", "90 instant resumed 99 [why]"));
+                    "40 instant paused 99 ['why']", "90 instant resumed 99 ['why']"));
     EXPECT_EQ(counters().spans_closed_at_pause, 3U);
     EXPECT_EQ(counters().spans_begun_before, 3U);
     EXPECT_EQ(counters().spans_orphan_end, 0U);

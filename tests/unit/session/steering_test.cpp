@@ -319,6 +319,25 @@ TEST_F(SteeringTest, AnotherSinkAndTheEndWorkWhilePaused) {
     EXPECT_GT(result->summary.paused_seconds, 0);
 }
 
+TEST_F(SteeringTest, ResumeOpensWhatWaits) {
+    options_.start = StartTime{.text = "--start-after 1h", .after = std::chrono::hours(1)};
+    hits(10);
+    step([this] {
+        EXPECT_EQ(live_->status().waiting_for, "--start-after 1h");
+        EXPECT_FALSE(live_->pause()->is_changed);
+        EXPECT_TRUE(live_->resume()->is_changed);
+        EXPECT_EQ(live_->status().waiting_for, "");
+    });
+    hits(2);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 2u);
+    EXPECT_EQ(result->summary.pauses, 0u);
+    EXPECT_GT(result->summary.waited_seconds, 0);
+    EXPECT_TRUE(result->summary.disagreements.empty());
+}
+
 TEST_F(SteeringTest, TheDurationGoesOnWhilePaused) {
     options_.duration = milliseconds(100);
     step([this] { EXPECT_TRUE(live_->pause()); });
