@@ -315,6 +315,37 @@ TEST(LiveRecorded, StartsAfterItsTimeWithWholeNumbersFromThenOn) {
     EXPECT_EQ(windows[1].back() - windows[1].front() + 1, windows[1].size());
 }
 
+TEST(LiveRecorded, StopsWhenASlowRequestIsInTheFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("requests", {"--requests", "100000", "--slow-every", "100",
+                                            "--slow-ms", "150", "--quick-us", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "span:" + target_path("requests") + ":handle_request(number=arg0:s32)",
+                         "--stop-when", "span(handle_request) > 120ms"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_EQ(recorded->result.summary.at("ended_by"), "stop-when");
+    EXPECT_EQ(recorded->result.summary.at("stop_condition"), "span(handle_request) > 120ms");
+    std::vector<uint64_t> numbers;
+    for (const FxtEvent* begin :
+         events_of(recorded->file, "handle_request", FxtEventType::duration_begin)) {
+        numbers.push_back(integer_argument(recorded->file, *begin, "number").value_or(0));
+    }
+    // From the first to the first slow one and some more, none left out.
+    ASSERT_GE(numbers.size(), 100u);
+    for (size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], numbers.front() + i);
+    EXPECT_THAT(numbers, testing::Contains(100u));
+    EXPECT_LT(numbers.back(), 400u);
+}
+
 TEST(LiveRecorded, OneThatWasNeverOpenedLeavesNoFile) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());

@@ -19,6 +19,7 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer --container web --comm 'nginx*' -e 'usdt:*:*'
   sudo tracer -- python3.11 app.py             a program from its first instruction
   sudo tracer --pid 1234 --start-after 5s -d 10s   armed now, recorded from then on
+  sudo tracer -a --stop-when crash             ends with the first crash in the file
   sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
   sudo tracer -a --rotate 1G --rotate-keep 5   for days: the newest five files stay

@@ -75,6 +75,10 @@ Status take_flight(const LiveTexts& texts, RecordCommand& command) {
         return fail(ErrorCode::usage, "--keep: snapshots are files, and standard output is none",
                     "name a file: -o trace.fxt");
     }
+    if (!texts.stop_when.empty()) {
+        return fail(ErrorCode::usage, "--keep and --stop-when exclude each other",
+                    "--when writes what is kept, and --snapshots 1 no more than that");
+    }
     FlightRequest flight;
     SizeAndTime kept;
     TR_TRY(take(texts.keep, "--keep", parse_size_and_time, kept));
@@ -123,6 +127,11 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
                    "the same at a time of day, local: 14:30, 14:30:05, 2026-12-01T14:30")
         ->type_name("TIME")
         ->group(kGroup);
+    add_repeatable(app, "--stop-when", texts.stop_when,
+                   "end the recording, within moments, once a condition comes true (as of --when; "
+                   "any of several); the event that makes it true is in the file")
+        ->type_name("CONDITION")
+        ->group(kGroup);
     app.add_option("--rotate", texts.rotate,
                    "begin a new file after this size or time: 1G, 10m, 1G,10m (m is minutes); each "
                    "opens by itself, and names sort by time: FILE-00000001-TIME.fxt")
@@ -167,6 +176,10 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
     TR_TRY(take_start(texts, command));
+    for (const std::string& text : texts.stop_when) {
+        TR_ASSIGN(Trigger condition, parse_trigger(text, "--stop-when"));
+        command.stop_when.push_back(std::move(condition));
+    }
     return take_flight(texts, command);
 }
 

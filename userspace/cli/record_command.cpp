@@ -135,6 +135,10 @@ Status Preparation::prepare() {
         return fail(ErrorCode::usage, "--rotate and --keep write traces, and a capture is none",
                     "name another format: -o trace.fxt");
     }
+    if (!command_.stop_when.empty() && target_.format == nullptr) {
+        return fail(ErrorCode::usage, "--stop-when sees events, and a raw capture has only records",
+                    "name another format: -o trace.fxt");
+    }
     readiness_.fd = command_.ready_fd;
     if (const char* manager = std::getenv("NOTIFY_SOCKET")) readiness_.notify_socket = manager;
     TR_TRY(check_readiness(readiness_));
@@ -276,14 +280,16 @@ Status Preparation::open_sink() {
     if (command_.rotation.is_on()) {
         TR_ASSIGN(auto files,
                   open_rotating_output_sink(target_.path, command_.rotation, command_.real_time));
-        TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files)));
+        TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files),
+                                                command_.stop_when));
         return {};
     }
     TR_ASSIGN(auto sink, open_output_sink(target_.path, command_.real_time));
     if (target_.format == nullptr) {
         TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
     } else {
-        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink)));
+        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink),
+                                             command_.stop_when));
     }
     return {};
 }

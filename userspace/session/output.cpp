@@ -6,6 +6,7 @@
 #include "session/output.h"
 
 #include "capture/capture_file.h"
+#include "session/watched_writer.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
 
@@ -17,15 +18,17 @@ namespace {
 
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `rotating`: the sink, if it is one.
+    // `rotating`: the sink, if it is one; `watched`: the writer, the same.
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 RotatingSink* rotating,
                 std::unique_ptr<TraceWriter> writer,
+                const WatchedWriter* watched,
                 bool is_appendable,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           rotating_(rotating),
           writer_(std::move(writer)),
+          watched_(watched),
           is_appendable_(is_appendable),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
 
@@ -69,6 +72,10 @@ public:
         return {};
     }
 
+    std::string met_condition() const override {
+        return watched_ != nullptr ? watched_->met() : std::string();
+    }
+
     Status finish(uint64_t now_ns, const KernelCounters&) override {
         decoder_->finish(now_ns);
         return writer_->close();
@@ -110,6 +117,7 @@ private:
     // What went to the sinks before, less what was in this one already: wraps where that is more.
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
+    const WatchedWriter* watched_;  // writer_, or null
     const bool is_appendable_;
     std::unique_ptr<Decoder> decoder_;
 };
@@ -199,11 +207,18 @@ private:
 Result<std::unique_ptr<Output>> open_output(const Format& format,
                                             RecordingDefinitions definitions,
                                             std::unique_ptr<ByteSink> sink,
-                                            RotatingSink* rotating) {
+                                            RotatingSink* rotating,
+                                            std::vector<Trigger> conditions) {
     auto writer = format.make_writer(*sink);
+    const WatchedWriter* watched = nullptr;
+    if (!conditions.empty()) {
+        auto watching = std::make_unique<WatchedWriter>(std::move(writer), std::move(conditions));
+        watched = watching.get();
+        writer = std::move(watching);
+    }
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer),
+    return std::make_unique<TraceOutput>(std::move(sink), rotating, std::move(writer), watched,
                                          format.is_appendable, std::move(definitions));
 }
 
@@ -211,15 +226,19 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
 
 Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
-                                                  std::unique_ptr<ByteSink> sink) {
-    return open_output(format, std::move(definitions), std::move(sink), nullptr);
+                                                  std::unique_ptr<ByteSink> sink,
+                                                  std::vector<Trigger> conditions) {
+    return open_output(format, std::move(definitions), std::move(sink), nullptr,
+                       std::move(conditions));
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,
                                                      RecordingDefinitions definitions,
-                                                     std::unique_ptr<RotatingSink> sink) {
+                                                     std::unique_ptr<RotatingSink> sink,
+                                                     std::vector<Trigger> conditions) {
     RotatingSink* rotating = sink.get();
-    return open_output(format, std::move(definitions), std::move(sink), rotating);
+    return open_output(format, std::move(definitions), std::move(sink), rotating,
+                       std::move(conditions));
 }
 
 Result<std::unique_ptr<Output>> open_capture_output(const RecordingDefinitions& definitions,

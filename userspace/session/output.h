@@ -5,6 +5,7 @@
 #include "decode/decoder.h"
 #include "probe/kernel_recorder.h"
 #include "session/snapshot_files.h"
+#include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
 #include "tracer/write/formats.h"
@@ -70,6 +71,9 @@ public:
     // the caller. Where check_switch() is an error, so is this, and nothing has changed.
     [[nodiscard]] virtual Status switch_sink(std::unique_ptr<ByteSink>& sink, SinkStart start) = 0;
 
+    // Which of the conditions of the end has come true; empty: none. Of the thread that owns it.
+    [[nodiscard]] virtual std::string met_condition() const { return {}; }
+
     // After the last record: closes what is open at `now_ns` and ends the format.
     [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
     // Then, once: everything to the destination of the sink in use.
@@ -83,14 +87,19 @@ public:
     [[nodiscard]] virtual uint64_t received(uint32_t probe_id) const = 0;
 };
 
-// Opens a writer of `format` over the sink.
-[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
-                                                                RecordingDefinitions definitions,
-                                                                std::unique_ptr<ByteSink> sink);
+// Opens a writer of `format` over the sink. `conditions`: those that met_condition() tells of.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(
+    const Format& format,
+    RecordingDefinitions definitions,
+    std::unique_ptr<ByteSink> sink,
+    std::vector<Trigger> conditions = {});
 
 // The same in files each of which reads alone, the next begun where the sink's limits say so.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_rotating_output(
-    const Format& format, RecordingDefinitions definitions, std::unique_ptr<RotatingSink> sink);
+    const Format& format,
+    RecordingDefinitions definitions,
+    std::unique_ptr<RotatingSink> sink,
+    std::vector<Trigger> conditions = {});
 
 // The raw capture, whose meaning is given when it is converted.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(

@@ -361,6 +361,7 @@ Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {
 
 void Recording::note_end(Summary& summary, EndCause cause) {
     summary.ended_by = end_cause_text(cause);
+    summary.stop_condition = output_.met_condition();
     if (child_ != nullptr) {
         const std::string end = child_->reap();
         summary.command_end =

@@ -34,7 +34,8 @@ struct Summary {
     double waited_seconds = 0;  // from armed to opened
     uint64_t events = 0;        // written
     std::string ended_by;
-    std::string command_end;  // of `-- cmd`: how it ended, or that it still runs
+    std::string stop_condition;  // that came true; empty: none
+    std::string command_end;     // of `-- cmd`: how it ended, or that it still runs
 
     struct Probe {
         std::string spec;

@@ -226,7 +226,8 @@ std::string summary_json(const Summary& summary) {
         {"disagreements", summary.disagreements},
         {"warnings", summary.warnings},
         {"command_end", summary.command_end},
-        {"ended_by", summary.ended_by}};
+        {"ended_by", summary.ended_by},
+        {"stop_condition", summary.stop_condition}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -44,6 +44,9 @@ std::string ended_by_text(const Summary& summary) {
     if (summary.ended_by == "interrupted") return "stopped by a signal";
     if (summary.ended_by == "stopped") return "stopped on request";
     if (summary.ended_by == "duration") return "stopped after the time asked for";
+    if (summary.ended_by == "stop-when") {
+        return fmt::format("stopped when {}", printable(summary.stop_condition));
+    }
     if (summary.ended_by == "max-size") return "stopped at --max-size";
     if (summary.ended_by == "targets-ended") return "stopped when its targets ended";
     if (summary.ended_by == "output-failed") return "STOPPED: the output could not be written";

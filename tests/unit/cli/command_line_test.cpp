@@ -154,6 +154,15 @@ TEST(CommandLine, TakesWhenToStart) {
     usage_error({"-a", "--start-after", "5s", "--start-at", "2999-12-31T14:30"});
 }
 
+TEST(CommandLine, TakesWhatEndsIt) {
+    const auto conditions =
+        record({"-a", "--stop-when", "crash", "--stop-when", "span(q) > 5ms"}).stop_when;
+    ASSERT_EQ(conditions.size(), 2u);
+    EXPECT_EQ(conditions[1].text, "span(q) > 5ms");
+    usage_error({"-a", "--stop-when", "span(q)"});
+    usage_error({"-a", "--keep", "30s", "--stop-when", "crash"});
+}
+
 TEST(CommandLine, TakesAFlightRecorder) {
     const auto flight = record({"-a", "--keep", "30s,512M", "--when", "span(q) > 5ms", "--when",
                                 "crash", "--before", "2s", "--after", "1s", "--snapshots", "7"})

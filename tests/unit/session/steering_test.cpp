@@ -58,8 +58,8 @@ protected:
         options_.probes = {definitions.probes.front()};
         auto sink = open_file_sink(first, {});
         EXPECT_TRUE(sink);
-        auto output =
-            open_trace_output(*find_format_by_name(format), definitions, std::move(*sink));
+        auto output = open_trace_output(*find_format_by_name(format), definitions, std::move(*sink),
+                                        conditions_);
         EXPECT_TRUE(output);
         return run_recording(recorder_, **output, watch_, nullptr, options_);
     }
@@ -102,6 +102,7 @@ protected:
     test::TempFolder folder_;
     RecordingOptions options_;
     LiveRecording* live_ = nullptr;
+    std::vector<Trigger> conditions_;  // of the end
     std::deque<Step> steps_;
     std::optional<Result<SinkChanged>> changed_;
 };
@@ -317,6 +318,20 @@ TEST_F(SteeringTest, AnotherSinkAndTheEndWorkWhilePaused) {
     EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
     EXPECT_EQ(events_in(path("b.fxt"), "hit"), 0u);
     EXPECT_GT(result->summary.paused_seconds, 0);
+}
+
+TEST_F(SteeringTest, AConditionEndsItWithItsEventInTheFile) {
+    conditions_ = {*parse_trigger("event(nothing)", "--stop-when"),
+                   *parse_trigger("event(mark)", "--stop-when")};
+    hits(3);
+    step([this] { EXPECT_TRUE(live_->mark("enough")); });
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "stop-when");
+    EXPECT_EQ(result->summary.stop_condition, "event(mark)");
+    EXPECT_TRUE(result->summary.disagreements.empty());
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
+    EXPECT_EQ(events_in(path("a.fxt"), "mark"), 1u);
 }
 
 TEST_F(SteeringTest, ResumeOpensWhatWaits) {
