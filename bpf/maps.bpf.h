@@ -43,6 +43,9 @@ volatile uint32_t tr_wake_check_mask __weak = 0;
  */
 volatile uint32_t tr_armed_probes __weak = 0;
 
+/* While set the scheduler is not recorded, as if nothing were attached. Of userspace alone. */
+volatile uint32_t tr_is_paused __weak = 0;
+
 /* News that found no room: userspace then looks for itself. */
 volatile uint64_t tr_news_lost __weak = 0;
 

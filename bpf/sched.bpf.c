@@ -22,6 +22,8 @@ int BPF_PROG(tr_on_sched_switch, bool preempt, struct task_struct *prev, struct 
 	struct tr_ring_state *state;
 	void *ring;
 
+	if (tr_is_paused)
+		return 0;
 	if (!tr_wanted(prev->tgid, prev->pid) && !tr_wanted(next->tgid, next->pid))
 		return 0;
 	cpu = bpf_get_smp_processor_id();
@@ -106,7 +108,7 @@ static __always_inline int tr_record_wakeup(struct task_struct *woken)
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(tr_on_sched_waking, struct task_struct *woken)
 {
-	if (tr_is_still_queued(woken))
+	if (tr_is_paused || tr_is_still_queued(woken))
 		return 0;
 	return tr_record_wakeup(woken);
 }
@@ -115,6 +117,8 @@ int BPF_PROG(tr_on_sched_waking, struct task_struct *woken)
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(tr_on_sched_wakeup_new, struct task_struct *woken)
 {
+	if (tr_is_paused)
+		return 0;
 	return tr_record_wakeup(woken);
 }
 

@@ -362,5 +362,195 @@ TEST(LiveRecorded, IsMarkedAndStoppedByItsUser) {
     EXPECT_THAT(gone->errors, testing::HasSubstr("no recording"));
 }
 
+// The events of the file as they lie: the numbers between two marks of the recorder.
+std::vector<std::vector<uint64_t>> windows_of(const FxtFile& file) {
+    std::vector<std::vector<uint64_t>> windows(1);
+    for (const FxtEvent& event : file.events) {
+        if (event.name == "hit") {
+            windows.back().push_back(integer_argument(file, event, "n").value_or(UINT64_MAX));
+        } else if (event.name == "paused" || event.name == "resumed") {
+            windows.emplace_back();
+        }
+    }
+    return windows;
+}
+
+TEST(LiveRecorded, PausedFiftyTimesHasEveryNumberOfItsWindowsAndNoOther) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    constexpr int kPauses = 50;
+    auto target = start_target("flood", {"--hits", "1000000000", "--rate", "50000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder = Recorder::start(
+        {"--pid", std::to_string(target->pid()), "--no-packs", "-e", "usdt:flood:hit(n=arg0)"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto control = control_folder(geteuid(), nullptr);
+    ASSERT_TRUE(control) << control.error().what;
+    const auto pid = static_cast<uint32_t>(recorder->process().pid());
+    auto connection = ControlConnection::open(*control, pid, kLimit);
+    ASSERT_TRUE(connection) << connection.error().what;
+    const auto ask = [&](const std::string& verb) {
+        const auto answer = connection->ask(std::vector<std::string>{verb});
+        return answer ? nlohmann::json::parse(*answer) : nlohmann::json();
+    };
+    // Hits before, between and while paused: the target counts by its clock alone.
+    for (int i = 0; i < kPauses; ++i) {
+        std::this_thread::sleep_for(kPause);
+        EXPECT_EQ(ask("pause").value("changed", false), true);
+        std::this_thread::sleep_for(kPause);
+        EXPECT_EQ(ask("resume").value("changed", false), true);
+    }
+    std::this_thread::sleep_for(kPause);
+    const nlohmann::json status = ask("status");
+    EXPECT_EQ(status.value("paused", true), false);
+    EXPECT_EQ(status.value("pauses", 0), kPauses);
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const nlohmann::json& summary = recorded->result.summary;
+    EXPECT_EQ(summary.at("pauses"), kPauses);
+    EXPECT_GT(summary.at("paused_seconds").get<double>(), 0.002 * kPauses);
+    const auto windows = windows_of(recorded->file);
+    ASSERT_EQ(windows.size(), 2u * kPauses + 1);
+    uint64_t next = 0;
+    uint64_t count = 0;
+    for (size_t i = 0; i < windows.size(); ++i) {
+        if (i % 2 == 1) {
+            EXPECT_THAT(windows[i], testing::IsEmpty()) << "hits within pause " << i / 2;
+            continue;
+        }
+        ASSERT_FALSE(windows[i].empty()) << "window " << i / 2;
+        if (i != 0) {
+            EXPECT_GT(windows[i].front(), next) << "nothing was left out by pause " << i;
+        }
+        for (const uint64_t number : windows[i]) {
+            EXPECT_TRUE(number == next || number == windows[i].front()) << number;
+            next = number + 1;
+        }
+        count += windows[i].size();
+    }
+    const nlohmann::json probe = probe_row(summary, "usdt:flood:hit(n=arg0)");
+    EXPECT_EQ(probe.at("hits"), count);
+    EXPECT_EQ(probe.at("written"), count);
+}
+
+TEST(LiveRecorded, StartsAfterItsTimeWithWholeNumbersFromThenOn) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000000000", "--rate", "20000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "usdt:flood:hit(n=arg0)", "--start-after", "400ms", "-d", "300ms"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const nlohmann::json& summary = recorded->result.summary;
+    EXPECT_EQ(summary.at("ended_by"), "duration");
+    EXPECT_GE(summary.at("waited_seconds").get<double>(), 0.4);
+    EXPECT_GE(summary.at("seconds").get<double>(), 0.3);
+    EXPECT_EQ(summary.at("pauses"), 0);
+    const auto windows = windows_of(recorded->file);
+    ASSERT_EQ(windows.size(), 2u);
+    EXPECT_THAT(windows[0], testing::IsEmpty());
+    ASSERT_FALSE(windows[1].empty());
+    EXPECT_GT(windows[1].front(), 0u) << "hits before the opening are there";
+    EXPECT_EQ(windows[1].back() - windows[1].front() + 1, windows[1].size());
+}
+
+TEST(LiveRecorded, StopsWhenASlowRequestIsInTheFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("requests", {"--requests", "100000", "--slow-every", "100",
+                                            "--slow-ms", "150", "--quick-us", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "span:" + target_path("requests") + ":handle_request(number=arg0:s32)",
+                         "--stop-when", "span(handle_request) > 120ms"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_EQ(recorded->result.summary.at("ended_by"), "stop-when");
+    EXPECT_EQ(recorded->result.summary.at("stop_condition"), "span(handle_request) > 120ms");
+    std::vector<uint64_t> numbers;
+    for (const FxtEvent* begin :
+         events_of(recorded->file, "handle_request", FxtEventType::duration_begin)) {
+        numbers.push_back(integer_argument(recorded->file, *begin, "number").value_or(0));
+    }
+    // From the first to the first slow one and some more, none left out.
+    ASSERT_GE(numbers.size(), 100u);
+    for (size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], numbers.front() + i);
+    EXPECT_THAT(numbers, testing::Contains(100u));
+    EXPECT_LT(numbers.back(), 400u);
+}
+
+TEST(LiveRecorded, OneThatWasNeverOpenedLeavesNoFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string path = folder->file("never.fxt");
+    auto run = TracerRun::start({"--pid", std::to_string(target->pid()), "-e", "usdt:flood:hit",
+                                 "--start-after", "1h", "-o", path});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(run->wait_until_recording());
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    auto& process = run->process();
+    const auto status = process.wait(kLimit);
+    ASSERT_TRUE(status) << status.error().what;
+    EXPECT_EQ(status->code, 4);
+    EXPECT_THAT(process.errors(), testing::HasSubstr("ended (targets-ended) before --start-after "
+                                                     "1h: nothing is recorded"));
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(LiveRecorded, SpansAcrossPausesAreNoFaults) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    constexpr int kPauses = 20;
+    auto target = start_target("requests", {"--requests", "1000000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "span:" + target_path("requests") + ":handle_request(number=arg0:s32)"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(target->send_line("go"));
+    const std::string pid = std::to_string(recorder->process().pid());
+    for (int i = 0; i < kPauses; ++i) {
+        EXPECT_EQ(ctl({pid, "pause"}).value("changed", false), true);
+        EXPECT_EQ(ctl({pid, "resume"}).value("changed", false), true);
+    }
+    // What is paused ends as well as any.
+    EXPECT_EQ(ctl({pid, "pause"}).value("changed", false), true);
+    EXPECT_EQ(ctl({pid, "pause"}).value("changed", true), false);
+    EXPECT_EQ(ctl({pid, "stop"}).value("ok", false), true);
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    const nlohmann::json& spans = recorded->result.summary.at("spans");
+    EXPECT_GT(
+        spans.at("closed_at_pause").get<uint64_t>() + spans.at("begun_before").get<uint64_t>(), 0u);
+    EXPECT_EQ(spans.at("orphan_ends"), 0) << spans;
+    EXPECT_EQ(spans.at("unwound"), 0) << spans;
+    EXPECT_EQ(spans.at("cut_by_loss"), 0) << spans;
+    EXPECT_EQ(recorded->file.open_span_count, 0u);
+}
+
 }  // namespace
 }  // namespace tracer::test

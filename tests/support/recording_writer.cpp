@@ -52,6 +52,8 @@ std::string_view name_of(model::SpanEndCause cause) {
             return "process_exit";
         case model::SpanEndCause::crossed:
             return "crossed";
+        case model::SpanEndCause::paused:
+            return "paused";
     }
     return "?";
 }

@@ -5,6 +5,7 @@
 #include "session/buffer_size.h"
 #include "session/output_file.h"
 #include "session/selection.h"
+#include "session/start_time.h"
 #include "session/targets.h"
 #include "session/top/top_drawing.h"
 #include "session/trigger.h"
@@ -78,7 +79,9 @@ struct RecordCommand {
     std::string output_path;  // empty: the default name
     std::string format_name;  // empty: by the suffix
     std::optional<std::chrono::nanoseconds> duration;
-    uint64_t bytes_max = 0;  // 0: no limit
+    std::vector<Trigger> stop_when;
+    std::optional<StartTime> start;  // none: open once all is armed
+    uint64_t bytes_max = 0;          // 0: no limit
     Rotation rotation;
     std::optional<FlightRequest> flight;  // --keep
     std::optional<ChunkRequest> chunks;

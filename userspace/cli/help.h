@@ -20,6 +20,8 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer -- python3.11 app.py             a program from its first instruction
   sudo tracer tail --pid 1234                  a line an event, in the terminal
   sudo tracer top -a --packs postgresql        rates and durations in the terminal
+  sudo tracer --pid 1234 --start-after 5s -d 10s   armed now, recorded from then on
+  sudo tracer -a --stop-when crash             ends with the first crash in the file
   sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'
   sudo tracer -a --rotate 1G --rotate-keep 5   for days: the newest five files stay
@@ -227,6 +229,8 @@ inline constexpr std::string_view kCtlHelp =
   sudo tracer ctl list                         the recordings that run
   sudo tracer ctl status                       of the only one; else: ctl PID status
   sudo tracer ctl mark 'deployed 1.4'          a text on its timeline, now
+  sudo tracer ctl pause                        records nothing, until
+  sudo tracer ctl resume
   sudo tracer ctl snapshot                     of --keep: a file of what is held
   sudo tracer ctl sink part2.fxt               goes on there; the file before is complete
   sudo tracer ctl sink tcp:host:9000 keep-old  to a socket for a while,

@@ -3,9 +3,11 @@
 // The options of a recording that goes on and on: files that rotate, and a flight recorder. Called
 // by command_line.cpp.
 #include "cli/options.h"
+#include "cli/start_time.h"
 #include "cli/units.h"
 
 #include <charconv>
+#include <ctime>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -73,6 +75,10 @@ Status take_flight(const LiveTexts& texts, RecordCommand& command) {
         return fail(ErrorCode::usage, "--keep: snapshots are files, and standard output is none",
                     "name a file: -o trace.fxt");
     }
+    if (!texts.stop_when.empty()) {
+        return fail(ErrorCode::usage, "--keep and --stop-when exclude each other",
+                    "--when writes what is kept, and --snapshots 1 no more than that");
+    }
     FlightRequest flight;
     SizeAndTime kept;
     TR_TRY(take(texts.keep, "--keep", parse_size_and_time, kept));
@@ -118,9 +124,41 @@ Status take_chunks(const LiveTexts& texts, RecordCommand& command) {
     return {};
 }
 
+Status take_start(const LiveTexts& texts, RecordCommand& command) {
+    if (texts.start_after && texts.start_at) {
+        return fail(ErrorCode::usage, "--start-after and --start-at exclude each other",
+                    "name one of them");
+    }
+    if (texts.start_after) {
+        StartTime start{.text = "--start-after " + *texts.start_after};
+        TR_TRY(take(texts.start_after, "--start-after", parse_duration, start.after));
+        command.start = std::move(start);
+    }
+    if (texts.start_at) {
+        auto at = parse_start_time(*texts.start_at, time(nullptr));
+        if (!at) return tl::unexpected(std::move(at).error().within("--start-at"));
+        command.start = StartTime{.text = "--start-at " + *texts.start_at, .at = *at};
+    }
+    return {};
+}
+
 }  // namespace
 
 void add_live_options(CLI::App& app, LiveTexts& texts) {
+    app.add_option("--start-after", texts.start_after,
+                   "arm everything, and record from this time on: 5s, 2m; -d counts from then; "
+                   "`tracer ctl resume` opens it earlier")
+        ->type_name("TIME")
+        ->group(kGroup);
+    app.add_option("--start-at", texts.start_at,
+                   "the same at a time of day, local: 14:30, 14:30:05, 2026-12-01T14:30")
+        ->type_name("TIME")
+        ->group(kGroup);
+    add_repeatable(app, "--stop-when", texts.stop_when,
+                   "end the recording, within moments, once a condition comes true (as of --when; "
+                   "any of several); the event that makes it true is in the file")
+        ->type_name("CONDITION")
+        ->group(kGroup);
     app.add_option("--rotate", texts.rotate,
                    "begin a new file after this size or time: 1G, 10m, 1G,10m (m is minutes); each "
                    "opens by itself, and names sort by time: FILE-00000001-TIME.fxt")
@@ -185,6 +223,11 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
+    TR_TRY(take_start(texts, command));
+    for (const std::string& text : texts.stop_when) {
+        TR_ASSIGN(Trigger condition, parse_trigger(text, "--stop-when"));
+        command.stop_when.push_back(std::move(condition));
+    }
     TR_TRY(take_flight(texts, command));
     TR_TRY(take_chunks(texts, command));
     if (!texts.zstd) return {};

@@ -62,6 +62,9 @@ struct LiveTexts {
     std::optional<std::string> after;
     std::optional<std::string> cooldown;
     std::optional<uint64_t> snapshots;
+    std::optional<std::string> start_after;
+    std::optional<std::string> start_at;
+    std::vector<std::string> stop_when;
 };
 void add_live_options(CLI::App& app, LiveTexts& texts);
 // Behind --max-size, which limits both.

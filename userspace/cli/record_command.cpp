@@ -153,6 +153,10 @@ Status Preparation::prepare() {
                     "--rotate, --keep and --chunks write traces, and a capture is none",
                     "name another format: -o trace.fxt");
     }
+    if (!command_.stop_when.empty() && target_.format == nullptr) {
+        return fail(ErrorCode::usage, "--stop-when sees events, and a raw capture has only records",
+                    "name another format: -o trace.fxt");
+    }
     readiness_.fd = command_.ready_fd;
     if (const char* manager = std::getenv("NOTIFY_SOCKET")) readiness_.notify_socket = manager;
     TR_TRY(check_readiness(readiness_));
@@ -211,6 +215,12 @@ Status Preparation::plan() {
     if (command_.ctl) {
         own_definitions_.push_back(mark_definition(next()));
         planned_.plan.points.push_back(mark_point(next()));
+    }
+    if (command_.ctl || command_.start) {
+        own_definitions_.push_back(paused_definition(next()));
+        planned_.plan.points.push_back(paused_point(next()));
+        own_definitions_.push_back(resumed_definition(next()));
+        planned_.plan.points.push_back(resumed_point(next()));
     }
     if (mappings_) {
         own_definitions_.push_back(armed_definition(next()));
@@ -292,14 +302,15 @@ Status Preparation::open_sink() {
         ChunkMemoryOptions options{.limits = command_.chunks->limits,
                                    .bytes_max = command_.chunks->bytes_max};
         if (options.bytes_max == 0) options.bytes_max = default_history_bytes();
-        TR_ASSIGN(output_,
-                  open_chunk_output(*target_.format, definitions(), options, target_.path));
+        TR_ASSIGN(output_, open_chunk_output(*target_.format, definitions(), options, target_.path,
+                                             command_.stop_when));
         return {};
     }
     if (command_.rotation.is_on()) {
         TR_ASSIGN(auto files,
                   open_rotating_output_sink(target_.path, command_.rotation, command_.real_time));
-        TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files)));
+        TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files),
+                                                command_.stop_when));
         return {};
     }
     if (top_) {
@@ -317,7 +328,8 @@ Status Preparation::open_sink() {
     if (target_.format == nullptr) {
         TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
     } else {
-        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink)));
+        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink),
+                                             command_.stop_when));
     }
     return {};
 }
@@ -435,6 +447,10 @@ void Preparation::say_what_is_recorded(const std::vector<PackedFile>& packs) con
                              : fmt::format("to memory, `kill -USR1 {}` writes", own_pid_);
         where += fmt::format(" a file named after {}", printable(target_.path));
     }
+    if (command_.start) {
+        put_text(stderr, fmt::format("tracer: armed; records from {} on{}\n", command_.start->text,
+                                     command_.ctl ? ", or `tracer ctl resume`" : ""));
+    }
     put_text(stderr,
              fmt::format("tracer: recording {}, {} probe site{}, rings of {} each; ^C ends it\n",
                          where, sites, sites == 1 ? "" : "s", human_bytes(ring_bytes_)));
@@ -483,6 +499,7 @@ RecordingOptions Preparation::recording_options() {
     options.record_sched = command_.sched;
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
+    options.start = command_.start;
     options.mappings = mappings_.get();
     options.discovery = discovery_options();
     options.rings.is_on = command_.rings;

@@ -70,6 +70,15 @@ std::string status_text(const LiveStatus& status) {
                        human_bytes(status.history->bytes));
     }
     if (status.chunks_waiting) fmt::format_to(out, "\n  {} chunks wait", *status.chunks_waiting);
+    if (!status.waiting_for.empty()) {
+        fmt::format_to(out, "\n  WAITING for {}: `resume` opens it now", status.waiting_for);
+    } else if (status.is_paused) {
+        fmt::format_to(out, "\n  PAUSED: `resume` goes on");
+    }
+    if (status.pauses > 0) {
+        fmt::format_to(out, "\n  paused for {:.1f} s of this, {} time{}", status.paused_seconds,
+                       status.pauses, status.pauses == 1 ? "" : "s");
+    }
     for (const std::string& kept : status.kept) fmt::format_to(out, "\n  kept: {}", kept);
     return text;
 }
@@ -98,6 +107,10 @@ void run_status(LiveRecording& live, std::span<const std::string>, const Reply& 
                 {"sink_changes", status.sink_changes},
                 {"history", history_json(status)},
                 {"chunks_waiting", chunks_json(status)},
+                {"paused", status.is_paused},
+                {"paused_seconds", status.paused_seconds},
+                {"pauses", status.pauses},
+                {"waiting_for", status.waiting_for},
                 {"text", status_text(status)}}));
 }
 
@@ -192,6 +205,32 @@ void run_chunks(LiveRecording& live, std::span<const std::string> words, const R
     reply({dump(json), std::move(*taken->chunk)});
 }
 
+void reply_gate(const Result<GateChange>& change, bool is_paused, const Reply& reply) {
+    if (!change) {
+        reply(error_answer(change.error()));
+        return;
+    }
+    std::string text = is_paused ? "paused" : "resumed";
+    if (!change->is_changed) {
+        text = is_paused ? fmt::format("is paused already, for {:.1f} s", change->paused_seconds)
+                         : "is not paused";
+    } else if (!is_paused) {
+        text += fmt::format(" after {:.1f} s", change->paused_seconds);
+    }
+    reply(dump({{"ok", true},
+                {"paused", is_paused},
+                {"changed", change->is_changed},
+                {"text", std::move(text)}}));
+}
+
+void run_pause(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    reply_gate(live.pause(), true, reply);
+}
+
+void run_resume(LiveRecording& live, std::span<const std::string>, const Reply& reply) {
+    reply_gate(live.resume(), false, reply);
+}
+
 // The words behind the target; each may stand once, in any order.
 Result<SinkChange> parse_change(std::span<const std::string> words) {
     SinkChange change;
@@ -261,6 +300,9 @@ constexpr std::array kVerbs{
          1, 2, run_buffers},
     Verb{"chunks", "[now]", "takes the chunks that --chunks keeps, each a whole trace", 0, 1,
          run_chunks},
+    Verb{"pause", "", "records nothing but births, names and ends of tasks, until resume", 0, 0,
+         run_pause},
+    Verb{"resume", "", "goes on after pause, or opens what waits", 0, 0, run_resume},
     Verb{"sink", "FILE|unix:PATH|tcp:HOST:PORT|-|restore [keep-old|close-old] [header|no-header]",
          "goes on elsewhere, no event lost between", 1, 3, run_sink},
 };

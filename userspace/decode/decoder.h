@@ -31,6 +31,7 @@ struct DecoderCounters {
     uint64_t spans_cut_by_loss = 0;
     uint64_t spans_closed_at_exit = 0;  // of their thread, or of their key's process
     uint64_t spans_closed_at_end = 0;
+    uint64_t spans_closed_at_pause = 0;
     uint64_t spans_ended_by_until = 0;     // by the third event of a pair
     uint64_t spans_key_reused = 0;         // another began with their key
     uint64_t spans_crossed = 0;            // ended after what was around them

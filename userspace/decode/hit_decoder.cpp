@@ -24,6 +24,11 @@ T field_of(const RecordView& view, size_t offset) {
     return value;
 }
 
+// What the recorder says of itself.
+bool is_own_word(uint32_t probe_id) {
+    return probe_id == TR_PROBE_mark || probe_id == TR_PROBE_paused || probe_id == TR_PROBE_resumed;
+}
+
 }  // namespace
 
 void RecordDecoder::on_records(std::span<const RecordView> records) {
@@ -100,11 +105,12 @@ void RecordDecoder::on_hit(const tr_record_header& header, Bytes bytes) {
     }
     // The recorder is no part of the recording, but for what it says itself (a mark).
     const bool is_own = header.tgid == definitions_.own_pid && header.tgid != 0;
-    if (is_own && header.probe_id != TR_PROBE_mark) return;
+    if (is_own && !is_own_word(header.probe_id)) return;
     if (!read_values(probe, header, bytes)) {
         ++counters_.malformed;
         return;
     }
+    if (is_own) on_pause_hit(header.probe_id, header.time_ns);
     Task& task = tasks_.find_or_add(header.tgid, header.tid);
     // What was begun before the ring was there still ends.
     if (is_told_by_ring(probe, task) && !is_pair_ending(probe.role)) return;

@@ -83,7 +83,9 @@ void KeyedSpans::end(Task& task,
     Node* const node = find(make_key(task, place, key));
     if (node == nullptr) {
         const bool may_hold_older = !task.process->is_born || ledger_.came_late(place.point);
-        const bool is_older = may_hold_older && ledger_.may_be_older(place.point, when.time_ns);
+        // A key that was begun while the recording was paused may last for as long as it likes.
+        const bool is_older = ledger_.has_pause() ||
+                              (may_hold_older && ledger_.may_be_older(place.point, when.time_ns));
         ledger_.end_alone(place.point, is_older);
         return;
     }

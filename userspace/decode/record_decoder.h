@@ -201,6 +201,8 @@ private:
     // The spans of a thread or fiber, and of the lines beside it.
     void close_thread(Task& task, uint64_t time_ns, model::SpanEndCause cause);
     void break_at_gap(const tr_record_header& header);
+    // pauses.cpp
+    void on_pause_hit(uint32_t probe_id, uint64_t time_ns);
     void on_fiber_hit(const Probe& probe,
                       const tr_record_header& header,
                       Process& process,

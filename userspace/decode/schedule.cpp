@@ -187,6 +187,14 @@ void Schedule::break_all(uint64_t time_ns) {
     for (size_t i = 0; i < cpus_.size(); ++i) leave_running(static_cast<uint16_t>(i), time_ns);
 }
 
+void Schedule::pause(uint64_t time_ns) {
+    break_all(time_ns);
+    tasks_.for_each([&](Task& task) {
+        forget(task);
+        task.run_state = RunState::unknown;
+    });
+}
+
 void Schedule::owe_all() {
     for (size_t i = 0; i < cpus_.size(); ++i) {
         const Cpu cpu = cpus_[i];

@@ -29,6 +29,9 @@ public:
     void break_cpu(uint16_t cpu, uint64_t time_ns);
     void break_all(uint64_t time_ns);
 
+    // Nothing is recorded from here on: what any thread does is unknown until it is told anew.
+    void pause(uint64_t time_ns);
+
     // The thread ended or gave its number to another: a wakeup still waiting for its switch is
     // dropped.
     void forget(Task& task);

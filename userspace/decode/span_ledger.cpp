@@ -75,6 +75,9 @@ void SpanLedger::ended(model::PointIndex point,
         case model::SpanEndCause::recording_end:
             ++counters_.spans_closed_at_end;
             return;
+        case model::SpanEndCause::paused:
+            ++counters_.spans_closed_at_pause;
+            return;
         case model::SpanEndCause::key_reused:
             ++counters_.spans_key_reused;
             return;

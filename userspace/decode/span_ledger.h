@@ -60,6 +60,9 @@ public:
     // as long as nothing was lost that could be it.
     void end_alone(model::PointIndex point, bool may_be_older);
     void note_loss() { has_loss_ = true; }
+    // Begins were not recorded for a while, which is no loss.
+    void note_pause() { has_pause_ = true; }
+    [[nodiscard]] bool has_pause() const { return has_pause_; }
     // Whether a span of the point that ends now may have been begun before anything of it was seen:
     // if it took no longer than others did.
     [[nodiscard]] bool may_be_older(model::PointIndex point, uint64_t end_ns) const;
@@ -93,6 +96,7 @@ private:
     DecoderCounters& counters_;
     std::vector<Entry> entries_;  // by point
     bool has_loss_ = false;
+    bool has_pause_ = false;
     // Beyond every thread id (Linux: 2^22), which formats use in the same place.
     uint64_t last_id_ = uint64_t{1} << 22;
 };

@@ -230,6 +230,21 @@ void TaskTable::give_process_name(Process& process, std::string_view name) {
     if (!name.empty()) set_process_name(process, name, NameSource::probe);
 }
 
+void TaskTable::forget_begins() {
+    for (auto& [tid, task] : tasks_) forget_begins(*task);
+    for (auto& [pid, process] : processes_) {
+        for (auto& [id, fiber] : process->fibers) forget_begins(*fiber);
+        for (auto& [name, line] : process->lines) forget_begins(*line);
+    }
+}
+
+void TaskTable::forget_begins(Task& task) {
+    task.may_hold_older = true;
+    task.outermost_entry = 0;
+    task.pairs_begun.clear();
+    for (const auto& line : task.lines) forget_begins(*line);
+}
+
 Task& TaskTable::on_new(const tr_task& record) {
     const uint32_t tid = record.header.tid;
     const uint32_t tgid = record.header.tgid;

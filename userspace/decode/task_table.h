@@ -208,6 +208,11 @@ public:
     void give_thread_name(Task& task, std::string_view name);
     void give_process_name(Process& process, std::string_view name);
 
+    // What they all did went unseen for a while, as it did before the recording: spans may be open
+    // on any of them whose begins could not be recorded.
+    void forget_begins();
+    static void forget_begins(Task& task);
+
     // All tasks known now, in no order.
     template <typename Function>
     void for_each(Function function) {

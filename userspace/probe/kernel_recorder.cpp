@@ -5,11 +5,11 @@
 //
 // Sleeping. Programs wake nobody while tr_drain_awake is set. Before it sleeps the drain clears the
 // flag, then looks at every ring: a ring that filled in between is seen here, one that fills later
-// sees the cleared flag. Rings are polled edge-triggered, because records past the merger's
-// watermark stay in their rings and would otherwise end every sleep at once.
+// sees the cleared flag.
 #include "probe/kernel_recorder.h"
 
 #include "probe/compile_warnings.h"
+#include "probe/drain_poll.h"
 #include "probe/kernel_objects.h"
 #include "probe/libbpf_log.h"
 #include "probe/place_pieces.h"
@@ -28,9 +28,8 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <map>
+#include <mutex>
 #include <span>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,7 +41,6 @@
 namespace tracer {
 namespace {
 
-constexpr uint32_t kWakeEvent = UINT32_MAX;
 constexpr double kWakePart = 0.25;  // of a ring, as set_wake_level() has it
 
 uint64_t now_boottime_ns() {
@@ -90,13 +88,14 @@ public:
     [[nodiscard]] bool is_recorded(uint32_t pid) const override {
         return options_.record_all || objects_->is_wanted_process(pid);
     }
+    Status set_open(bool is_open) override;
     Status detach() override;
     Status make_other_rings(uint64_t ring_bytes) override;
     void add_other_rings() override;
     Status use_other_rings() override;
     [[nodiscard]] double fill(size_t ring) const override { return objects_->rings()[ring].fill(); }
     bool wait(std::chrono::milliseconds timeout) override;
-    void wake() override;
+    void wake() override { poll_.wake(); }
     [[nodiscard]] KernelCounters counters() const override;
     [[nodiscard]] const std::vector<std::string>& warnings() const override { return warnings_; }
     [[nodiscard]] const std::vector<RefusedPlace>& refused() const override { return refused_; }
@@ -122,7 +121,6 @@ private:
     };
     using PlaceGroups = std::map<GroupKey, std::vector<LinkPlace>>;
 
-    Status watch_ring(uint32_t index, const BpfRing& ring);
     Status attach_tracing(bpf_program* program);
     Status attach_tasks();
     Status attach_scheduler();
@@ -149,8 +147,11 @@ private:
     // Runs a task iterator's program over every task.
     Status walk_tasks(bpf_program* program);
     void set_drain_awake(bool awake);
+    // All probes there are by now are recorded from now on, if it is open.
+    void arm_all();
     // Probes below this id are recorded from now on, and no others.
     void arm_below(uint32_t probe_id);
+    void set_scheduler_open(bool is_open);
 
     std::unique_ptr<KernelObjects> objects_;
     AttachPlan plan_;
@@ -160,44 +161,24 @@ private:
     std::vector<UniqueLink> tracing_links_;
     std::vector<std::unique_ptr<UprobeLink>> uprobe_links_;
     std::vector<UniqueFd> tracepoint_fds_;  // perf events and their links, in pairs
+    std::mutex gate_mutex_;                 // of who opens and who attaches late
+    bool is_open_ = true;
+    uint32_t attached_below_ = 0;  // probe ids whose places are all attached
     uint64_t news_lost_ = 0;
     std::vector<BpfRing> other_rings_;  // made, and not read yet
-    UniqueFd epoll_;
-    UniqueFd wake_event_;
+    DrainPoll poll_;
 };
 
 Status LiveRecorder::prepare_polling() {
-    epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
-    wake_event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!epoll_.valid() || !wake_event_.valid()) {
-        return fail_errno(ErrorCode::internal, errno, "make the drain's epoll");
-    }
-    for (uint32_t i = 0; i < ring_count(); ++i) {
-        TR_TRY(watch_ring(i, objects_->rings()[i].newest()));
-    }
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u32 = kWakeEvent;
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_event_.get(), &event) != 0) {
-        return fail_errno(ErrorCode::internal, errno, "watch the wake event");
-    }
+    TR_TRY(poll_.open());
+    for (const RingRow& ring : objects_->rings()) TR_TRY(poll_.watch(ring.newest().fd()));
     set_drain_awake(true);
-    return {};
-}
-
-Status LiveRecorder::watch_ring(uint32_t index, const BpfRing& ring) {
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLET;
-    event.data.u32 = index;
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, ring.fd(), &event) != 0) {
-        return fail_errno(ErrorCode::internal, errno, "watch a BPF ring");
-    }
     return {};
 }
 
 Status LiveRecorder::make_other_rings(uint64_t ring_bytes) {
     TR_ASSIGN(auto rings, objects_->make_rings(ring_bytes));
-    for (uint32_t cpu = 0; cpu < rings.size(); ++cpu) TR_TRY(watch_ring(cpu, rings[cpu]));
+    for (const BpfRing& ring : rings) TR_TRY(poll_.watch(ring.fd()));
     other_rings_ = std::move(rings);
     return {};
 }
@@ -254,7 +235,7 @@ Status LiveRecorder::attach(const std::function<bool()>& cancelled) {
     }
     TR_TRY(stop());
     if (options_.record_sched) TR_TRY(attach_scheduler());
-    arm_below(objects_->probe_count());
+    arm_all();
     return {};
 }
 
@@ -357,7 +338,7 @@ Status LiveRecorder::attach_late(const AttachPlan& addition) {
         }
         plan_.files.push_back(file);
     }
-    arm_below(objects_->probe_count());
+    arm_all();
     return {};
 }
 
@@ -611,6 +592,34 @@ void LiveRecorder::warn_of_changed_files() {
     }
 }
 
+// A hit under way may have seen the gate open. Programs run within read sections of RCU: once each
+// CPU has been through, their records are in the rings. Those that may sleep are not waited for.
+void wait_for_programs() {
+    constexpr int kGlobal = 1;  // MEMBARRIER_CMD_GLOBAL
+    // Refused on kernels with nohz_full, and then a record more may follow.
+    static_cast<void>(syscall(SYS_membarrier, kGlobal, 0, 0));
+}
+
+Status LiveRecorder::set_open(bool is_open) {
+    Status walked;
+    // Before what they do is recorded: told later, it would be older than that.
+    if (is_open) walked = walk_tasks(objects_->skeleton().progs.tr_on_each_task);
+    {
+        const std::scoped_lock lock(gate_mutex_);
+        is_open_ = is_open;
+        set_scheduler_open(is_open);
+        arm_below(is_open ? attached_below_ : 0);
+    }
+    if (!is_open) wait_for_programs();
+    return walked;
+}
+
+void LiveRecorder::arm_all() {
+    const std::scoped_lock lock(gate_mutex_);
+    attached_below_ = objects_->probe_count();
+    if (is_open_) arm_below(attached_below_);
+}
+
 Status LiveRecorder::detach() {
     arm_below(0);
     uprobe_links_.clear();
@@ -630,6 +639,11 @@ void LiveRecorder::arm_below(uint32_t probe_id) {
     std::atomic_ref<uint32_t>(const_cast<uint32_t&>(limit)).store(probe_id);
 }
 
+void LiveRecorder::set_scheduler_open(bool is_open) {
+    auto& flag = objects_->skeleton().bss->tr_is_paused;
+    std::atomic_ref<uint32_t>(const_cast<uint32_t&>(flag)).store(is_open ? 0 : 1);
+}
+
 bool LiveRecorder::wait(std::chrono::milliseconds timeout) {
     set_drain_awake(false);
     for (RingRow& ring : objects_->rings()) {
@@ -639,20 +653,9 @@ bool LiveRecorder::wait(std::chrono::milliseconds timeout) {
         }
         if (ring.size() > 1) ring.prune(now_boottime_ns());
     }
-    epoll_event event{};
-    const int count = epoll_wait(epoll_.get(), &event, 1, static_cast<int>(timeout.count()));
+    const bool is_woken = poll_.wait(timeout);
     set_drain_awake(true);
-    if (count == 1 && event.data.u32 == kWakeEvent) {
-        uint64_t drained = 0;
-        [[maybe_unused]] const ssize_t got = read(wake_event_.get(), &drained, sizeof(drained));
-    }
-    return count > 0;
-}
-
-void LiveRecorder::wake() {
-    const uint64_t one = 1;
-    // Fails only when the counter is at its limit, and then the drain is awake.
-    [[maybe_unused]] const ssize_t put = write(wake_event_.get(), &one, sizeof(one));
+    return is_woken;
 }
 
 KernelCounters LiveRecorder::counters() const {

@@ -118,6 +118,12 @@ public:
     virtual void add_other_rings() = 0;
     [[nodiscard]] virtual Status use_other_rings() = 0;
 
+    // Closed: nothing of probes and of the scheduler is recorded, as if nothing were attached (also
+    // of what is attached meanwhile); births, names and ends of tasks are. May be closed before
+    // attach(). When it returns, what was being recorded is in the rings. Opened again: all tasks
+    // are told once more, as at the start. Of the thread that opened the recorder.
+    [[nodiscard]] virtual Status set_open(bool is_open) = 0;
+
     [[nodiscard]] virtual Status detach() = 0;
 
     // How much of the ring is in use, 0..1: what waits to be drained, and what is peeked.

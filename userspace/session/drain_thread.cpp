@@ -210,6 +210,7 @@ void DrainThread::watch_output() {
         output_.flush();
     }
     if (!output_.health()) raise(EndCause::output_failed);
+    if (!output_.met_condition().empty()) raise(EndCause::stop_when);
     if (limit_.is_reached()) raise(EndCause::max_size);
 }
 

@@ -74,6 +74,8 @@ const char* end_cause_text(EndCause cause) {
             return "targets-ended";
         case EndCause::output_failed:
             return "output-failed";
+        case EndCause::stop_when:
+            return "stop-when";
         case EndCause::stopped:
             return "stopped";
     }

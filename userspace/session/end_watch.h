@@ -20,6 +20,7 @@ enum class EndCause : uint8_t {
     max_size,       // --max-size
     targets_ended,  // the last one watched
     output_failed,  // the sink refuses for good
+    stop_when,      // a condition on events has come true
     stopped,        // asked to end, by no signal
 };
 

@@ -43,6 +43,15 @@ struct LiveStatus {
     uint64_t sink_changes = 0;
     std::optional<HistoryExtent> history;    // of a flight recorder: what is held
     std::optional<uint64_t> chunks_waiting;  // of one in memory: whole ones
+    bool is_paused = false;                  // or waits to be opened
+    std::string waiting_for;                 // before it is opened for the first time
+    double paused_seconds = 0;               // of `seconds`, all pauses together
+    uint64_t pauses = 0;
+};
+
+struct GateChange {
+    bool is_changed = false;    // false: it was so already
+    double paused_seconds = 0;  // of the pause at hand, or the one that ended
 };
 
 struct SinkChange {
@@ -82,6 +91,10 @@ public:
     virtual void stop() = 0;
     // An instant `mark` (category `tracer`) on the recorder's own track, now.
     [[nodiscard]] virtual Status mark(std::string_view text) = 0;
+
+    // Nothing of probes, the scheduler and programs' rings is recorded from here on; and again.
+    [[nodiscard]] virtual Result<GateChange> pause() = 0;
+    [[nodiscard]] virtual Result<GateChange> resume() = 0;
 
     // A flight recorder writes what it holds, which takes its time; the others have nothing to.
     [[nodiscard]] virtual Status snapshot(const std::string& reason) = 0;

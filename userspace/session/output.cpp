@@ -8,6 +8,7 @@
 #include "capture/capture_file.h"
 #include "session/left_chunks.h"
 #include "session/patient_sink.h"
+#include "session/watched_writer.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
 
@@ -27,17 +28,19 @@ struct Pieces {
 
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `pieces`: what the sink is, if it is one in pieces. `is_shown`: in a terminal, where it
-    // stays.
+    // `pieces`: what the sink is, if it is one in pieces; `watched`: the writer, if conditions are
+    // held against what it writes. `is_shown`: in a terminal, where it stays.
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 Pieces pieces,
                 std::unique_ptr<TraceWriter> writer,
+                const WatchedWriter* watched,
                 bool is_appendable,
                 bool is_shown,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           pieces_(std::move(pieces)),
           writer_(std::move(writer)),
+          watched_(watched),
           is_appendable_(is_appendable),
           is_shown_(is_shown),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
@@ -102,6 +105,10 @@ public:
                           .waiting = pieces_.memory->waiting_count()};
     }
 
+    std::string met_condition() const override {
+        return watched_ != nullptr ? watched_->met() : std::string();
+    }
+
     Status finish(uint64_t now_ns, const KernelCounters&) override {
         decoder_->finish(now_ns);
         return writer_->close();
@@ -164,6 +171,7 @@ private:
     // What went to the sinks before, less what was in this one already: wraps where that is more.
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
+    const WatchedWriter* watched_;  // writer_, or null
     const bool is_appendable_;
     const bool is_shown_;
     std::unique_ptr<Decoder> decoder_;
@@ -255,20 +263,29 @@ private:
 Result<std::unique_ptr<Output>> open_output(const Format& format,
                                             RecordingDefinitions definitions,
                                             std::unique_ptr<ByteSink> sink,
-                                            Pieces pieces) {
+                                            Pieces pieces,
+                                            std::vector<Trigger> conditions) {
     auto writer = format.make_writer(*sink);
+    const WatchedWriter* watched = nullptr;
+    if (!conditions.empty()) {
+        auto watching = std::make_unique<WatchedWriter>(std::move(writer), std::move(conditions));
+        watched = watching.get();
+        writer = std::move(watching);
+    }
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), std::move(pieces), std::move(writer),
-                                         format.is_appendable, false, std::move(definitions));
+                                         watched, format.is_appendable, false,
+                                         std::move(definitions));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
-                                                  std::unique_ptr<ByteSink> sink) {
-    return open_output(format, std::move(definitions), std::move(sink), {});
+                                                  std::unique_ptr<ByteSink> sink,
+                                                  std::vector<Trigger> conditions) {
+    return open_output(format, std::move(definitions), std::move(sink), {}, std::move(conditions));
 }
 
 Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> writer,
@@ -276,26 +293,29 @@ Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> w
                                                   std::unique_ptr<ByteSink> sink) {
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), Pieces{}, std::move(writer), true, true,
-                                         std::move(definitions));
+    return std::make_unique<TraceOutput>(std::move(sink), Pieces{}, std::move(writer), nullptr,
+                                         true, true, std::move(definitions));
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,
                                                      RecordingDefinitions definitions,
-                                                     std::unique_ptr<RotatingSink> sink) {
+                                                     std::unique_ptr<RotatingSink> sink,
+                                                     std::vector<Trigger> conditions) {
     RotatingSink* rotating = sink.get();
     return open_output(format, std::move(definitions), std::move(sink),
-                       {.sink = rotating, .rotating = rotating});
+                       {.sink = rotating, .rotating = rotating}, std::move(conditions));
 }
 
 Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   const ChunkMemoryOptions& options,
-                                                  std::string path) {
+                                                  std::string path,
+                                                  std::vector<Trigger> conditions) {
     auto sink = std::make_unique<ChunkMemorySink>(options);
     ChunkMemorySink* memory = sink.get();
     return open_output(format, std::move(definitions), std::move(sink),
-                       {.sink = memory, .memory = memory, .path = std::move(path)});
+                       {.sink = memory, .memory = memory, .path = std::move(path)},
+                       std::move(conditions));
 }
 
 Result<TakenChunk> Output::take_chunk(bool /*end_current*/) {

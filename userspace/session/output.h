@@ -5,6 +5,7 @@
 #include "decode/decoder.h"
 #include "probe/kernel_recorder.h"
 #include "session/snapshot_files.h"
+#include "session/trigger.h"
 #include "tracer/base/result.h"
 #include "tracer/write/byte_sink.h"
 #include "tracer/write/chunk_memory_sink.h"
@@ -92,6 +93,9 @@ public:
     // written ends first.
     [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current);
 
+    // Which of the conditions of the end has come true; empty: none. Of the thread that owns it.
+    [[nodiscard]] virtual std::string met_condition() const { return {}; }
+
     // After the last record: closes what is open at `now_ns` and ends the format.
     [[nodiscard]] virtual Status finish(uint64_t now_ns, const KernelCounters& counters) = 0;
     // Then, once: everything to the destination of the sink in use.
@@ -105,10 +109,12 @@ public:
     [[nodiscard]] virtual uint64_t received(uint32_t probe_id) const = 0;
 };
 
-// Opens a writer of `format` over the sink.
-[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
-                                                                RecordingDefinitions definitions,
-                                                                std::unique_ptr<ByteSink> sink);
+// Opens a writer of `format` over the sink. `conditions`: those that met_condition() tells of.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(
+    const Format& format,
+    RecordingDefinitions definitions,
+    std::unique_ptr<ByteSink> sink,
+    std::vector<Trigger> conditions = {});
 
 // The same with a writer that was made over the sink, for what people look at: it stays where it
 // is.
@@ -118,14 +124,19 @@ public:
 
 // The same in files each of which reads alone, the next begun where the sink's limits say so.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_rotating_output(
-    const Format& format, RecordingDefinitions definitions, std::unique_ptr<RotatingSink> sink);
+    const Format& format,
+    RecordingDefinitions definitions,
+    std::unique_ptr<RotatingSink> sink,
+    std::vector<Trigger> conditions = {});
 
 // The same in chunks in memory, until they are taken. What is left at close() is written to files
 // named after `path`, as rotating ones are.
-[[nodiscard]] Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
-                                                                RecordingDefinitions definitions,
-                                                                const ChunkMemoryOptions& options,
-                                                                std::string path);
+[[nodiscard]] Result<std::unique_ptr<Output>> open_chunk_output(
+    const Format& format,
+    RecordingDefinitions definitions,
+    const ChunkMemoryOptions& options,
+    std::string path,
+    std::vector<Trigger> conditions = {});
 
 // The raw capture, whose meaning is given when it is converted.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(

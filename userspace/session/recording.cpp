@@ -8,6 +8,7 @@
 
 #include "packs/pack_refusals.h"
 #include "session/clock.h"
+#include "session/record_gate.h"
 
 #include <algorithm>
 #include <csignal>
@@ -65,6 +66,7 @@ public:
           packs_(options.packs),
           merger_(recorder),
           ring_watch_(rings_, with_recorder(options.rings, recorder)),
+          gate_(recorder, rings_, late_),
           drain_(recorder, merger_, output, late_, rings_, options.drain) {
         if (options.mappings != nullptr || !options.discovery.selection.is_empty()) {
             DiscoveryOptions discovery = options.discovery;
@@ -75,6 +77,7 @@ public:
         watch_.on_user_signal([this] { take_user_signal(); });
     }
     ~Recording() {
+        if (start_timer_.valid()) watch_.forget_readable(start_timer_.get());
         watch_.raise_by({});
         watch_.on_user_signal({});
     }
@@ -85,12 +88,18 @@ public:
 
 private:
     Status begin();
+    Status arm_start();
+    Status start_timers(bool with_duration);
+    void take_opened();
+    void let_go();
+    Error never_opened(EndCause cause);
     void begin_steering();
     EndCause record();
     std::optional<EndCause> raised();
     RecordingResult stop(EndCause cause);
     [[nodiscard]] Summary summarize(const KernelCounters& counters, bool is_empty);
     void note_end(Summary& summary, EndCause cause);
+    void note_times(Summary& summary, uint64_t disarmed_ns) const;
     void close_other_sinks(Summary& summary);
     void report_status();
     void take_user_signal();
@@ -105,9 +114,12 @@ private:
     LateQueue late_;
     RingReader rings_;
     RingWatch ring_watch_;
+    RecordGate gate_;
     DrainThread drain_;
     std::optional<Discovery> discovery_;
+    UniqueFd start_timer_;
     uint64_t armed_ns_ = 0;
+    uint64_t opened_ns_ = 0;  // of one that waited
     std::vector<std::string> warnings_;
     std::unique_ptr<Steering> steering_;  // null: nobody steers
 };
@@ -115,6 +127,7 @@ private:
 Result<RecordingResult> Recording::run() {
     TR_TRY(begin());
     const EndCause cause = record();
+    if (gate_.is_waiting()) return tl::unexpected(never_opened(cause));
     return stop(cause);
 }
 
@@ -125,7 +138,10 @@ Status Recording::begin() {
     output_.flush();
     drain_.start(watch_.wake_fd());
     if (child_ != nullptr) recorder_.add_target(child_->pid());
-    Status attached = recorder_.attach([this] { return watch_.take_signal(); });
+    Status attached;
+    // Closed first: what attaching does to the machine is not in the trace.
+    if (options_.start) attached = gate_.wait_closed([this] { take_opened(); });
+    if (attached) attached = recorder_.attach([this] { return watch_.take_signal(); });
     if (!attached && watch_.signal() != 0) {
         const char* name = sigabbrev_np(watch_.signal());
         attached = fail(ErrorCode::interrupted,
@@ -145,22 +161,65 @@ Status Recording::begin() {
     // Before the child runs: what it starts may bring probes at once.
     if (attached && discovery_) attached = discovery_->start();
     if (attached && child_ != nullptr) attached = child_->release();
-    const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
-    if (attached) attached = watch_.start_timers(options_.duration, tick);
+    if (attached && options_.start) attached = arm_start();
+    if (attached) attached = start_timers(!gate_.is_waiting());
     if (attached) {
         // Who reads that all is attached may steer at once.
         begin_steering();
         if (options_.on_attached) options_.on_attached(packs_);
         return {};
     }
+    let_go();
+    return attached;
+}
+
+// Nothing is recorded. The first error is the one to tell; detaching happens again when the
+// recorder is destroyed.
+void Recording::let_go() {
     if (discovery_) discovery_->stop();
     ring_watch_.stop();
-    // The first error is the one to tell; detaching happens again when the recorder is destroyed.
     if (const Status detached = recorder_.detach(); !detached) {
         warnings_.push_back(detached.error().what);
     }
     drain_.stop();
-    return attached;
+}
+
+Status Recording::start_timers(bool with_duration) {
+    const auto tick = options_.on_status ? options_.tick : std::chrono::milliseconds(0);
+    return watch_.start_timers(with_duration ? options_.duration : std::nullopt, tick);
+}
+
+Status Recording::arm_start() {
+    TR_ASSIGN(start_timer_, open_start_timer(*options_.start));
+    watch_.add_readable(start_timer_.get(), [this] {
+        if (const Status opened = gate_.open(options_.start->text); !opened) {
+            warnings_.push_back(opened.error().what);
+        }
+    });
+    return {};
+}
+
+// By its time, or by who steers it.
+void Recording::take_opened() {
+    watch_.forget_readable(start_timer_.get());
+    start_timer_.reset();
+    opened_ns_ = boottime_ns();
+    if (const Status started = start_timers(true); !started) {
+        warnings_.push_back(started.error().what);
+    }
+}
+
+Error Recording::never_opened(EndCause cause) {
+    let_go();
+    if (steering_) {
+        steering_->finish();
+        if (options_.on_live) options_.on_live(nullptr);
+    }
+    return Error{
+        .code = cause == EndCause::interrupted ? ErrorCode::interrupted : ErrorCode::not_found,
+        .what = fmt::format("ended ({}) before {}: nothing is recorded", end_cause_text(cause),
+                            options_.start->text),
+        .hint = "`tracer ctl resume` opens a recording that waits"};
 }
 
 void Recording::begin_steering() {
@@ -174,7 +233,9 @@ void Recording::begin_steering() {
                                     .real_time = options_.drain.real_time,
                                     .flight = options_.flight,
                                     .recorder = &recorder_,
-                                    .ring_bytes = options_.ring_bytes});
+                                    .ring_bytes = options_.ring_bytes,
+                                    .gate = &gate_,
+                                    .waits_for = options_.start ? options_.start->text : ""});
     if (!steering) {
         warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
         return;
@@ -232,12 +293,14 @@ RecordingResult Recording::stop(EndCause cause) {
     }
     count_own(counters, TR_PROBE_ring, rings_.records());
     if (steering_) count_own(counters, TR_PROBE_mark, steering_->marks());
+    count_own(counters, TR_PROBE_paused, gate_.closings());
+    count_own(counters, TR_PROBE_resumed, gate_.openings());
     write_clocks(output_);
 
     RecordingResult result;
     result.output = output_.finish(boottime_ns(), counters);
     result.summary = summarize(counters, is_empty);
-    result.summary.seconds = static_cast<double>(disarmed_ns - armed_ns_) / 1e9;
+    note_times(result.summary, disarmed_ns);
     note_end(result.summary, cause);
 
     output_.flush();
@@ -266,6 +329,16 @@ RecordingResult Recording::stop(EndCause cause) {
     const uint64_t missing = steering_ ? steering_->bytes_missing() : 0;
     if (!closed || missing > 0) count_unwritten(result.summary, output_.bytes_written() - missing);
     return result;
+}
+
+void Recording::note_times(Summary& summary, uint64_t disarmed_ns) const {
+    const uint64_t paused_ns = gate_.paused_ns(disarmed_ns);
+    // It was closed before it was armed.
+    const uint64_t opened_ns = armed_ns_ > opened_ns_ ? armed_ns_ : opened_ns_;
+    summary.seconds = static_cast<double>(disarmed_ns - opened_ns - paused_ns) / 1e9;
+    summary.paused_seconds = static_cast<double>(paused_ns) / 1e9;
+    summary.pauses = gate_.closings();
+    summary.waited_seconds = static_cast<double>(opened_ns - armed_ns_) / 1e9;
 }
 
 void Recording::close_other_sinks(Summary& summary) {
@@ -302,6 +375,7 @@ Summary Recording::summarize(const KernelCounters& counters, bool is_empty) {
 
 void Recording::note_end(Summary& summary, EndCause cause) {
     summary.ended_by = end_cause_text(cause);
+    summary.stop_condition = output_.met_condition();
     if (child_ != nullptr) {
         const std::string end = child_->reap();
         summary.command_end =
@@ -342,7 +416,9 @@ void Recording::report_status() {
                         .records = progress.records.load(std::memory_order_relaxed),
                         .lost = progress.lost.load(std::memory_order_relaxed),
                         .bytes = output_.bytes(),
-                        .ring_fill = progress.fill.load(std::memory_order_relaxed)});
+                        .ring_fill = progress.fill.load(std::memory_order_relaxed),
+                        .is_paused = !gate_.is_open(),
+                        .waiting_for = gate_.is_waiting() ? options_.start->text : ""});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "session/flight_output.h"
 #include "session/output.h"
 #include "session/ring_watch.h"
+#include "session/start_time.h"
 #include "session/steering.h"
 #include "session/summary.h"
 #include "session/targets.h"
@@ -29,6 +30,8 @@ struct RecordingStatus {
     uint64_t lost = 0;
     uint64_t bytes = 0;
     double ring_fill = 0;  // of the fullest, 0..1
+    bool is_paused = false;
+    std::string waiting_for;  // before it is opened
 };
 
 struct RecordingOptions {
@@ -37,7 +40,10 @@ struct RecordingOptions {
     Targets targets;                      // watched; none with -a
     bool record_sched = true;
     uint64_t ring_bytes = 0;
-    std::optional<std::chrono::nanoseconds> duration;
+    std::optional<std::chrono::nanoseconds> duration;  // from when it is opened
+    // It is armed closed, and opened then; none: it is open from the start. Whoever steers it may
+    // open it earlier.
+    std::optional<StartTime> start;
     DrainOptions drain;
     // Files that are run later get their probes too; null: they do not. Borrowed, opened before
     // the files at the start were collected.

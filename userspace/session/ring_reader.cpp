@@ -66,6 +66,25 @@ void RingReader::add(RingProducer producer) {
     has_new_.store(true, std::memory_order_release);
 }
 
+uint64_t RingReader::close() {
+    // Longer than any event takes to be read.
+    constexpr uint64_t kForgottenNs = 10'000'000'000;
+    const std::scoped_lock lock(closed_mutex_);
+    const uint64_t now_ns = boottime_ns();
+    std::erase_if(closed_, [&](const ClosedTime& one) {
+        return one.end_ns < now_ns && now_ns - one.end_ns > kForgottenNs;
+    });
+    closed_.push_back({.begin_ns = now_ns});
+    return now_ns;
+}
+
+uint64_t RingReader::open() {
+    const std::scoped_lock lock(closed_mutex_);
+    const uint64_t now_ns = boottime_ns();
+    if (!closed_.empty()) closed_.back().end_ns = std::min(closed_.back().end_ns, now_ns);
+    return now_ns;
+}
+
 void RingReader::take_new() {
     if (!has_new_.load(std::memory_order_acquire)) return;
     const std::scoped_lock lock(mutex_);
@@ -81,6 +100,7 @@ void RingReader::take_new() {
 void RingReader::poll() {
     take_new();
     if (sources_.empty()) return;
+    const std::scoped_lock lock(closed_mutex_);
     const uint64_t ahead_ns = ahead_of_monotonic_ns();
     for (auto source = sources_.begin(); source != sources_.end();) {
         // Asked first: what it wrote before it ended is read by then.
@@ -117,15 +137,18 @@ bool RingReader::read(Source& source, uint64_t ahead_ns) {
 
 void RingReader::take(Source& source, RingRecording& recording, uint64_t ahead_ns) {
     const uint64_t before = source.records.events();
-    source.records.add(recording, ahead_ns, {points_, definitions_, events_});
+    source.records.add(recording, ahead_ns, {points_, definitions_, events_, closed_});
     RingTally& tally = tallies_[source.number];
     tally.events += source.records.events() - before;
     records_ += source.records.events() - before;
-    for (const ring::Lost& lost : recording.losses) tally.add(lost);
+    for (const ring::Lost& lost : recording.losses) {
+        if (!is_unwanted(lost, ahead_ns, closed_)) tally.add(lost);
+    }
     recording = {};
 }
 
 void RingReader::finish() {
+    const std::scoped_lock lock(closed_mutex_);
     const uint64_t ahead_ns = ahead_of_monotonic_ns();
     for (Source& source : sources_) finish(source, ahead_ns);
     events_.sort();

@@ -49,6 +49,11 @@ class RingReader {
 public:
     void add(RingProducer producer);
 
+    // What is written from the time returned on is left out, and is no loss; and no longer. Any
+    // thread.
+    uint64_t close();
+    uint64_t open();
+
     // Takes all that is in the rings now. What a program writes later has a later time, but for
     // what it was just writing: hence the slack of the drain.
     void poll();
@@ -90,6 +95,10 @@ private:
     std::mutex mutex_;
     std::vector<RingProducer> new_;
     std::atomic<bool> has_new_ = false;
+
+    // Held while rings are read: what was read before is older than what is closed then.
+    std::mutex closed_mutex_;
+    std::vector<ClosedTime> closed_;  // the newest at the end
 
     std::list<Source> sources_;
     RingPoints points_;

@@ -132,6 +132,15 @@ uint32_t RingPoints::find_or_add(const ring::Event& event,
     return number;
 }
 
+bool is_unwanted(const ring::Lost& lost, uint64_t ahead_ns, std::span<const ClosedTime> closed) {
+    return std::ranges::any_of(closed, [&](const ClosedTime& one) {
+        // One without a next event lasts until now.
+        const bool ends_within =
+            lost.end_ns == 0 ? one.end_ns == UINT64_MAX : one.has(lost.end_ns + ahead_ns);
+        return ends_within && one.has(lost.begin_ns + ahead_ns);
+    });
+}
+
 void RingRecords::add(const RingRecording& recording, uint64_t ahead_ns, RingOutput out) {
     for (const RingItem& item : recording.items) {
         const uint64_t time_ns = item.time_ns + ahead_ns;
@@ -146,8 +155,11 @@ void RingRecords::add(const RingRecording& recording, uint64_t ahead_ns, RingOut
         ring.is_after_loss = item.is_loss;
         if (!ring.is_named) add_track(item, time_ns, out.events);
         if (item.is_loss) {
-            add_loss(item, recording.losses[item.payload_index], ahead_ns, out.events);
-        } else {
+            const ring::Lost& lost = recording.losses[item.payload_index];
+            if (is_unwanted(lost, ahead_ns, out.closed)) continue;
+            add_loss(item, lost, ahead_ns, out.events);
+        } else if (std::ranges::none_of(
+                       out.closed, [&](const ClosedTime& closed) { return closed.has(time_ns); })) {
             add_event(item, recording, ahead_ns, out);
         }
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -33,13 +34,28 @@ private:
     std::map<Key, uint32_t> points_;
 };
 
+// A time (CLOCK_BOOTTIME) whose events are not wanted.
+struct ClosedTime {
+    uint64_t begin_ns = 0;
+    uint64_t end_ns = UINT64_MAX;  // of one that is not over
+    [[nodiscard]] bool has(uint64_t time_ns) const {
+        return time_ns >= begin_ns && time_ns < end_ns;
+    }
+};
+
 // Where the events of a producer go.
 struct RingOutput {
     RingPoints& points;
     // Definitions first: they are older than all that refers to them.
     RecordBatch& definitions;
     RecordBatch& events;
+    std::span<const ClosedTime> closed = {};
 };
+
+// What was lost is not missed: all of it lies in a time that was not wanted.
+[[nodiscard]] bool is_unwanted(const ring::Lost& lost,
+                               uint64_t ahead_ns,
+                               std::span<const ClosedTime> closed);
 
 // Makes records of the events of one file of rings. Those of our library are on their threads'
 // tracks; of OCaml there is a track for each life of a ring. Spans of the

@@ -24,6 +24,11 @@ void StatusLine::show(const RecordingStatus& status) {
     std::string text =
         fmt::format("{}  {} events/s  {}", clock_text(status.seconds),
                     human_count(static_cast<uint64_t>(rate)), human_bytes(status.bytes));
+    if (!status.waiting_for.empty()) {
+        text += fmt::format("  waiting for {}", status.waiting_for);
+    } else if (status.is_paused) {
+        text += "  paused";
+    }
     if (status.lost > 0) text += fmt::format("  LOST {}", human_count(status.lost));
     show_text(text);
 }

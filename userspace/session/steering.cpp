@@ -106,6 +106,12 @@ LiveStatus Steering::status() {
     status.sink_changes = changes_;
     if (facts.files.is_history) status.history = facts.files.history;
     if (facts.files.is_in_memory) status.chunks_waiting = facts.files.chunks_waiting;
+    if (const RecordGate* gate = parts_.gate; gate != nullptr) {
+        status.is_paused = !gate->is_open();
+        if (gate->is_waiting()) status.waiting_for = parts_.waits_for;
+        status.paused_seconds = static_cast<double>(gate->paused_ns(now_ns)) / 1e9;
+        status.pauses = gate->closings();
+    }
     return status;
 }
 
@@ -162,6 +168,25 @@ Result<TakenChunk> Steering::take_chunk(bool end_current) {
     Result<TakenChunk> taken;
     parts_.drain.call([&] { taken = parts_.output.take_chunk(end_current); });
     return taken;
+}
+
+Result<GateChange> Steering::pause() {
+    return change_gate(false);
+}
+
+Result<GateChange> Steering::resume() {
+    return change_gate(true);
+}
+
+Result<GateChange> Steering::change_gate(bool opens) {
+    if (parts_.gate == nullptr) {
+        return fail(ErrorCode::missing_feature, "this recording cannot be paused");
+    }
+    RecordGate& gate = *parts_.gate;
+    GateChange change{.is_changed = gate.is_open() != opens};
+    TR_TRY(opens ? gate.open("tracer ctl resume") : gate.close("tracer ctl pause"));
+    change.paused_seconds = static_cast<double>(gate.last_closed_ns(boottime_ns())) / 1e9;
+    return change;
 }
 
 void Steering::add_readable(int fd, std::function<void()> handler) {

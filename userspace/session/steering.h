@@ -7,6 +7,7 @@
 #include "session/late_queue.h"
 #include "session/live.h"
 #include "session/output.h"
+#include "session/record_gate.h"
 #include "session/side_thread.h"
 #include "session/summary.h"
 #include "tracer/base/result.h"
@@ -40,6 +41,8 @@ struct SteeringParts {
     FlightOutput* flight = nullptr;  // the output, if it is one
     KernelRecorder* recorder = nullptr;
     uint64_t ring_bytes = 0;
+    RecordGate* gate = nullptr;  // null: it cannot be paused
+    std::string waits_for = {};  // before it is opened for the first time
 };
 
 // Answers for a recording that runs, on the main thread. What must see the output runs on the drain
@@ -59,6 +62,8 @@ public:
     Status snapshot(const std::string& reason) override;
     Result<BuffersChanged> change_buffers(const BuffersChange& change) override;
     Result<TakenChunk> take_chunk(bool end_current) override;
+    Result<GateChange> pause() override;
+    Result<GateChange> resume() override;
     void change_sink(const SinkChange& change, SinkChangeDone done) override;
     void restore_sink(const SinkChange& change, SinkChangeDone done) override;
     void add_readable(int fd, std::function<void()> handler) override;
@@ -101,6 +106,7 @@ private:
              std::unique_ptr<SideThread> opener,
              std::unique_ptr<SideThread> closer);
 
+    [[nodiscard]] Result<GateChange> change_gate(bool opens);
     [[nodiscard]] Status check_change(const SinkChange& change) const;
     [[nodiscard]] bool is_in_use(const std::string& target) const;
     void take_opened(const SinkChange& change,

@@ -37,6 +37,10 @@ std::string builtin_name(uint32_t probe_id) {
             return "tracer:process titles (built in)";
         case TR_PROBE_mark:
             return "tracer:mark (built in)";
+        case TR_PROBE_paused:
+            return "tracer:paused (built in)";
+        case TR_PROBE_resumed:
+            return "tracer:resumed (built in)";
         case TR_PROBE_ring:
             return "events of programs' own rings (built in)";
         default:
@@ -209,6 +213,7 @@ Summary make_summary(const SummaryInputs& inputs) {
                      .cut_by_loss = decoder.spans_cut_by_loss,
                      .closed_at_exit = decoder.spans_closed_at_exit,
                      .closed_at_end = decoder.spans_closed_at_end,
+                     .closed_at_pause = decoder.spans_closed_at_pause,
                      .until = decoder.spans_ended_by_until,
                      .key_reused = decoder.spans_key_reused,
                      .crossed = decoder.spans_crossed,

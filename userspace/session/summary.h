@@ -28,10 +28,14 @@ struct Summary {
     std::vector<Sink> sinks;
     std::string format;
     uint64_t bytes = 0;
-    double seconds = 0;   // from attached to detached
-    uint64_t events = 0;  // written
+    double seconds = 0;  // from attached to detached, without pauses
+    double paused_seconds = 0;
+    uint64_t pauses = 0;
+    double waited_seconds = 0;  // from armed to opened
+    uint64_t events = 0;        // written
     std::string ended_by;
-    std::string command_end;  // of `-- cmd`: how it ended, or that it still runs
+    std::string stop_condition;  // that came true; empty: none
+    std::string command_end;     // of `-- cmd`: how it ended, or that it still runs
 
     struct Probe {
         std::string spec;
@@ -95,9 +99,10 @@ struct Summary {
         uint64_t cut_by_loss = 0;
         uint64_t closed_at_exit = 0;
         uint64_t closed_at_end = 0;
-        uint64_t until = 0;       // ended by their third event: no repair
-        uint64_t key_reused = 0;  // another began with their key
-        uint64_t crossed = 0;     // ended after what was around them
+        uint64_t closed_at_pause = 0;  // no repair
+        uint64_t until = 0;            // ended by their third event: no repair
+        uint64_t key_reused = 0;       // another began with their key
+        uint64_t crossed = 0;          // ended after what was around them
         uint64_t key_missing = 0;
         uint64_t too_deep = 0;
         uint64_t keys_beyond_limit = 0;

@@ -164,6 +164,7 @@ Json spans_json(const Summary::Spans& spans) {
             {"cut_by_loss", spans.cut_by_loss},
             {"closed_at_exit", spans.closed_at_exit},
             {"closed_at_end", spans.closed_at_end},
+            {"closed_at_pause", spans.closed_at_pause},
             {"until", spans.until},
             {"key_reused", spans.key_reused},
             {"crossed", spans.crossed},
@@ -195,6 +196,9 @@ std::string summary_json(const Summary& summary) {
           {"chunks_taken", summary.files.chunks_taken}}},
         {"sinks", sinks_json(summary)},
         {"seconds", summary.seconds},
+        {"paused_seconds", summary.paused_seconds},
+        {"pauses", summary.pauses},
+        {"waited_seconds", summary.waited_seconds},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},
         {"probes", probes_json(summary)},
@@ -225,7 +229,8 @@ std::string summary_json(const Summary& summary) {
         {"disagreements", summary.disagreements},
         {"warnings", summary.warnings},
         {"command_end", summary.command_end},
-        {"ended_by", summary.ended_by}};
+        {"ended_by", summary.ended_by},
+        {"stop_condition", summary.stop_condition}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

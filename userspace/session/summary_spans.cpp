@@ -123,6 +123,8 @@ const char* cause_key(model::SpanEndCause cause) {
             return "process_exit";
         case model::SpanEndCause::crossed:
             return "crossed";
+        case model::SpanEndCause::paused:
+            return "paused";
     }
     return "";
 }

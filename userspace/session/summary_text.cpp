@@ -45,6 +45,9 @@ std::string ended_by_text(const Summary& summary) {
     if (summary.ended_by == "interrupted") return "stopped by a signal";
     if (summary.ended_by == "stopped") return "stopped on request";
     if (summary.ended_by == "duration") return "stopped after the time asked for";
+    if (summary.ended_by == "stop-when") {
+        return fmt::format("stopped when {}", printable(summary.stop_condition));
+    }
     if (summary.ended_by == "max-size") return "stopped at --max-size";
     if (summary.ended_by == "targets-ended") return "stopped when its targets ended";
     if (summary.ended_by == "output-failed") return "STOPPED: the output could not be written";
@@ -224,16 +227,17 @@ void add_ledger(const Summary& summary, const SummaryTextOptions& options, Lines
                 {"more open keys than followed", spans.keys_beyond_limit},
                 {"without a line of their own", spans.lines_beyond_limit}},
                options.verbose, out);
-    add_counts(
-        "also",
-        {{"ends of spans begun before the recording, the probes or a fork", spans.begun_before},
-         {"ends of spans whose begins were kept out", spans.begin_kept_out},
-         {"strings cut", summary.strings_cut},
-         {"arguments unreadable", summary.arguments_missing},
-         {"wakeups of running threads left out", summary.wakeups_dropped},
-         {"written late", summary.late},
-         {"filtered", options.verbose ? summary.filtered : 0}},
-        false, out);
+    add_counts("also",
+               {{"ends of spans begun before the recording, the probes or a fork, or in a pause",
+                 spans.begun_before},
+                {"ends of spans whose begins were kept out", spans.begin_kept_out},
+                {"spans open when it was paused", spans.closed_at_pause},
+                {"strings cut", summary.strings_cut},
+                {"arguments unreadable", summary.arguments_missing},
+                {"wakeups of running threads left out", summary.wakeups_dropped},
+                {"written late", summary.late},
+                {"filtered", options.verbose ? summary.filtered : 0}},
+               false, out);
     if (options.verbose) {
         for (const Summary::Ring& ring : summary.rings) {
             fmt::format_to(out, "ring {}: {} attempts = {} received + {} lost\n", ring.name,
@@ -304,6 +308,14 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
     add_loss_line(summary, out);
     fmt::format_to(out, "{} events in {:.3f} s, {} ({})\n", human_count(summary.events),
                    summary.seconds, human_bytes(summary.bytes), ended_by_text(summary));
+    if (summary.waited_seconds > 0) {
+        fmt::format_to(out, "opened {:.3f} s after it was armed\n", summary.waited_seconds);
+    }
+    if (summary.pauses > 0) {
+        fmt::format_to(out, "paused {}, {:.3f} s beside these\n",
+                       summary.pauses == 1 ? "once" : fmt::format("{} times", summary.pauses),
+                       summary.paused_seconds);
+    }
     if (!summary.command_end.empty()) fmt::format_to(out, "{}\n", summary.command_end);
     add_table(summary, options, out);
     add_late_line(summary.armed_late, options.verbose, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conditions on events. They see what a writer sees, so they know no probe and no runtime. Used by
-// the flight recorder alone.
+// the flight recorder and by WatchedWriter.
 #include "session/trigger.h"
 
 #include "probe/wildcard.h"

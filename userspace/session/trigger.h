@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes a flight recorder write its history: conditions on events (`--when`).
+// Conditions on events: what makes a flight recorder write its history (`--when`), and what ends a
+// recording (`--stop-when`).
 #pragma once
 
 #include "tracer/base/result.h"
@@ -45,7 +46,8 @@ inline constexpr uint32_t kTriggerWindowMax = 64;
 
 //   span(NAME) > 50ms      event(NAME)      event(NAME) > 1000/s     counter(NAME[, ARGUMENT]) > 5
 //   exit[(PROCESS)] != 0   crash[(PROCESS)]             and before any of them: 3 of 10:
-[[nodiscard]] Result<Trigger> parse_trigger(std::string_view text);
+[[nodiscard]] Result<Trigger> parse_trigger(std::string_view text,
+                                            std::string_view option = "--when");
 
 // Holds events against conditions. Not thread safe.
 class TriggerWatch {

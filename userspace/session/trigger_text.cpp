@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The texts of `--when`. Names may hold anything but ')' and, of counters, ','.
+// The texts of `--when` and `--stop-when`. Names may hold anything but ')' and, of counters, ','.
 #include "session/trigger.h"
 
 #include <array>
@@ -89,9 +89,9 @@ constexpr std::array<Word<TriggerKind>, 5> kKinds{{{"span", TriggerKind::span},
 constexpr std::array<Word<double>, 5> kTimeUnits{
     {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}}};
 
-Error fault(std::string_view text, std::string_view what) {
+Error fault(std::string_view option, std::string_view text, std::string_view what) {
     return Error{.code = ErrorCode::usage,
-                 .what = fmt::format("--when \"{}\": {}", text, what),
+                 .what = fmt::format("{} \"{}\": {}", option, text, what),
                  .hint = std::string(kExamples)};
 }
 
@@ -154,18 +154,21 @@ const char* read_limit(Reader& reader, Trigger& out) {
 
 }  // namespace
 
-Result<Trigger> parse_trigger(std::string_view text) {
+Result<Trigger> parse_trigger(std::string_view text, std::string_view option) {
     Trigger trigger;
     trigger.text = trimmed(text);
     Reader reader(text);
-    if (const char* what = read_window(reader, trigger)) return tl::unexpected(fault(text, what));
+    if (const char* what = read_window(reader, trigger))
+        return tl::unexpected(fault(option, text, what));
     const auto kind = reader.take_one(kKinds);
-    if (!kind) return tl::unexpected(fault(text, "begins with none of the known words"));
+    if (!kind) return tl::unexpected(fault(option, text, "begins with none of the known words"));
     trigger.kind = *kind;
-    if (const char* what = read_names(reader, trigger)) return tl::unexpected(fault(text, what));
-    if (const char* what = read_limit(reader, trigger)) return tl::unexpected(fault(text, what));
+    if (const char* what = read_names(reader, trigger))
+        return tl::unexpected(fault(option, text, what));
+    if (const char* what = read_limit(reader, trigger))
+        return tl::unexpected(fault(option, text, what));
     if (!reader.is_done())
-        return tl::unexpected(fault(text, "something follows that means nothing"));
+        return tl::unexpected(fault(option, text, "something follows that means nothing"));
     return trigger;
 }
 

@@ -25,6 +25,8 @@ std::string_view name_of(SpanEndCause cause) {
             return "process exit";
         case SpanEndCause::crossed:
             return "crossed";
+        case SpanEndCause::paused:
+            return "paused";
     }
     return "?";
 }

@@ -14,7 +14,7 @@
  * them.
  */
 #define TR_ABI_MAJOR 1
-#define TR_ABI_MINOR 3
+#define TR_ABI_MINOR 4
 
 #define TR_COMM_BYTES 16
 #define TR_PATH_BYTES 256
@@ -83,6 +83,12 @@ enum tr_builtin_probe {
 	TR_PROBE_ring = 5,  /* events that programs write to rings they share */
 	TR_PROBE_titled = 6, /* a hit made by userspace: a process's name by its command line */
 	TR_PROBE_mark = 7, /* a hit made by userspace: a text that the user put on the timeline */
+	/*
+	 * Hits made by userspace (minor 4): between the two nothing of probes, the scheduler and
+	 * shared rings is recorded, and nothing of it is lost.
+	 */
+	TR_PROBE_paused = 8,
+	TR_PROBE_resumed = 9,
 	TR_PROBE_FIRST_USER = 16,
 };
 

@@ -64,8 +64,9 @@ enum class SpanEndCause : uint8_t {
     key_reused,     // another span began with its key
     process_exit,   // of the process its key belongs to
     crossed,        // goes on, but what was around it on its thread's track has ended
+    paused,         // open when the recording was paused
 };
-inline constexpr size_t kSpanEndCauses = 9;
+inline constexpr size_t kSpanEndCauses = 10;
 
 // Ends the innermost open span of the thread; the decoder only sends ends that match.
 struct SpanEnd {

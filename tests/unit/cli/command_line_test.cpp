@@ -224,6 +224,30 @@ TEST(CommandLine, TakesARecordingInMemory) {
     usage_error({"-a", "--chunks", "1M", "-o", "-"});
 }
 
+TEST(CommandLine, TakesWhenToStart) {
+    const auto after = record({"-a", "--start-after", "5s"}).start;
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->after, std::chrono::seconds(5));
+    EXPECT_EQ(after->text, "--start-after 5s");
+    EXPECT_EQ(after->at, 0);
+    const auto at = record({"-a", "--start-at", "2999-12-31T14:30"}).start;
+    ASSERT_TRUE(at);
+    EXPECT_GT(at->at, time(nullptr));
+    EXPECT_FALSE(record({"-a"}).start);
+    usage_error({"-a", "--start-after", "soon"});
+    usage_error({"-a", "--start-at", "2001-01-01T00:00"});
+    usage_error({"-a", "--start-after", "5s", "--start-at", "2999-12-31T14:30"});
+}
+
+TEST(CommandLine, TakesWhatEndsIt) {
+    const auto conditions =
+        record({"-a", "--stop-when", "crash", "--stop-when", "span(q) > 5ms"}).stop_when;
+    ASSERT_EQ(conditions.size(), 2u);
+    EXPECT_EQ(conditions[1].text, "span(q) > 5ms");
+    usage_error({"-a", "--stop-when", "span(q)"});
+    usage_error({"-a", "--keep", "30s", "--stop-when", "crash"});
+}
+
 TEST(CommandLine, TakesAFlightRecorder) {
     const auto flight = record({"-a", "--keep", "30s,512M", "--when", "span(q) > 5ms", "--when",
                                 "crash", "--before", "2s", "--after", "1s", "--snapshots", "7"})

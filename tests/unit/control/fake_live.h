@@ -56,6 +56,8 @@ public:
         taken.waiting = chunks.size();
         return taken;
     }
+    Result<GateChange> pause() override { return change_gate(true); }
+    Result<GateChange> resume() override { return change_gate(false); }
     void change_sink(const SinkChange& change, SinkChangeDone done) override {
         calls.push_back("sink " + change.target + (change.keep_old ? " keep" : "") +
                         (change.start == SinkStart::goes_on ? " goes on" : ""));
@@ -76,6 +78,14 @@ public:
     bool is_slow = false;
     std::vector<SinkChangeDone> pending;
     std::map<int, std::function<void()>> handlers;
+    bool is_paused = false;
+
+private:
+    Result<GateChange> change_gate(bool pauses) {
+        calls.push_back(pauses ? "pause" : "resume");
+        const bool was_paused = std::exchange(is_paused, pauses);
+        return GateChange{.is_changed = was_paused != pauses, .paused_seconds = 1.5};
+    }
 };
 
 }  // namespace tracer::test

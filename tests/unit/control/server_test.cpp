@@ -78,11 +78,19 @@ TEST_F(ControlServerTest, AnswersALineWithALineOfJson) {
     EXPECT_EQ(ask(client, "mark \"a b\" c\n").value("ok", false), true);
     EXPECT_EQ(ask(client, "snapshot\n").value("ok", false), true);
     EXPECT_EQ(ask(client, "snapshot it was slow\n").value("ok", false), true);
+    EXPECT_EQ(ask(client, "pause\n").value("changed", false), true);
+    const auto again = ask(client, "pause\n");
+    EXPECT_EQ(again.value("ok", false), true);
+    EXPECT_EQ(again.value("changed", true), false);
+    EXPECT_EQ(again.value("text", ""), "is paused already, for 1.5 s");
+    EXPECT_EQ(ask(client, "resume\n").value("text", ""), "resumed after 1.5 s");
+    EXPECT_EQ(ask(client, "resume\n").value("text", ""), "is not paused");
     EXPECT_EQ(ask(client, "sink \"/tmp/x y\" no-header keep-old\n").value("output", ""),
               "/tmp/x y");
     EXPECT_EQ(ask(client, "stop\n").value("ok", false), true);
     EXPECT_EQ(live_.calls, (Calls{"status", "flush", "mark a b c", "snapshot ctl snapshot",
-                                  "snapshot it was slow", "sink /tmp/x y keep goes on", "stop"}));
+                                  "snapshot it was slow", "pause", "pause", "resume", "resume",
+                                  "sink /tmp/x y keep goes on", "stop"}));
 }
 
 TEST_F(ControlServerTest, RefusesWhatIsNoCommandAndDoesNothing) {

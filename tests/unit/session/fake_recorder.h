@@ -27,6 +27,7 @@ public:
     // One hit without arguments; false: the ring was full.
     bool hit(size_t ring, uint32_t probe_id = TR_PROBE_FIRST_USER) {
         const std::scoped_lock lock(mutex_);
+        if (!is_open_) return true;
         tr_probe_counters& counters = probes_[probe_id];
         counters.hits += 1;
         Ring& target = rings_[ring];
@@ -103,6 +104,12 @@ public:
         return {};
     }
     bool is_recorded(uint32_t pid) const override { return recorded_pids.contains(pid); }
+    Status set_open(bool is_open) override {
+        log(is_open ? "open" : "close");
+        const std::scoped_lock lock(mutex_);
+        is_open_ = is_open;
+        return set_open_result;
+    }
     Status detach() override {
         log("detach");
         if (on_detach) on_detach();
@@ -152,6 +159,7 @@ public:
     }
 
     Status attach_result;
+    Status set_open_result;
     Status attach_late_result;
     Status other_rings_result;
     std::set<uint32_t> recorded_pids;  // set before the recording begins
@@ -177,6 +185,7 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable woken_;
     bool is_woken_ = false;  // guarded by mutex_
+    bool is_open_ = true;
     std::vector<Ring> rings_;
     size_t records_max_;
     std::map<uint32_t, tr_probe_counters> probes_;

@@ -61,6 +61,49 @@ TEST_F(RecordingTest, EndsByDurationWithEverythingDrained) {
     EXPECT_GE(result->summary.seconds, 0.030);
 }
 
+TEST_F(RecordingTest, OpensAtItsTimeAndTheDurationCountsFromThen) {
+    test::FakeRecorder recorder(1);
+    options_.start = StartTime{.text = "--start-after 50ms", .after = milliseconds(50)};
+    options_.duration = milliseconds(30);
+    bool has_hit_closed = false;
+    bool has_hit_open = false;
+    options_.on_status = [&](const RecordingStatus& status) {
+        if (!status.waiting_for.empty()) {
+            EXPECT_EQ(status.waiting_for, "--start-after 50ms");
+            has_hit_closed = true;
+        } else {
+            has_hit_open = true;
+        }
+        recorder.hit(0);
+    };
+    const auto result = run(recorder);
+    ASSERT_TRUE(result);
+    const Summary& summary = result->summary;
+    EXPECT_TRUE(has_hit_closed);
+    EXPECT_TRUE(has_hit_open);
+    EXPECT_EQ(summary.ended_by, "duration");
+    EXPECT_EQ(summary.pauses, 0u);
+    EXPECT_EQ(summary.paused_seconds, 0);
+    EXPECT_GE(summary.waited_seconds, 0.050);
+    EXPECT_GE(summary.seconds, 0.030);
+    EXPECT_TRUE(summary.disagreements.empty()) << summary.disagreements.front();
+    EXPECT_EQ(recorder.calls(),
+              (std::vector<std::string>{"close", "attach", "open", "detach", "counters"}));
+}
+
+TEST_F(RecordingTest, OneThatWasNeverOpenedIsNone) {
+    test::FakeRecorder recorder(1);
+    options_.start = StartTime{.text = "--start-after 1h", .after = std::chrono::hours(1)};
+    options_.on_attached = [&](const auto&) { kill(getpid(), SIGINT); };
+    const auto result = run(recorder);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::interrupted);
+    EXPECT_EQ(result.error().what,
+              "ended (interrupted) before --start-after 1h: nothing is recorded");
+    EXPECT_EQ(recorder.calls(), (std::vector<std::string>{"close", "attach", "detach"}));
+    EXPECT_EQ(output_.calls, std::vector<std::string>());
+}
+
 TEST_F(RecordingTest, StopsInOrder) {
     test::FakeRecorder recorder(1);
     options_.duration = milliseconds(1);

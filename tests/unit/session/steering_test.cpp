@@ -50,14 +50,18 @@ protected:
         definitions.record_all = true;
         definitions.own_pid = static_cast<uint32_t>(getpid());
         definitions.points = {{.index = model::PointIndex{0}, .category = "app", .name = "hit"},
-                              mark_point(model::PointIndex{1})};
+                              mark_point(model::PointIndex{1}),
+                              paused_point(model::PointIndex{2}),
+                              resumed_point(model::PointIndex{3})};
         definitions.probes = {{.probe_id = TR_PROBE_FIRST_USER, .spec = "usdt:app:hit"},
-                              mark_definition(model::PointIndex{1})};
+                              mark_definition(model::PointIndex{1}),
+                              paused_definition(model::PointIndex{2}),
+                              resumed_definition(model::PointIndex{3})};
         options_.probes = {definitions.probes.front()};
         auto sink = open_file_sink(first, {});
         EXPECT_TRUE(sink);
-        auto output =
-            open_trace_output(*find_format_by_name(format), definitions, std::move(*sink));
+        auto output = open_trace_output(*find_format_by_name(format), definitions, std::move(*sink),
+                                        conditions_);
         EXPECT_TRUE(output);
         return run_recording(recorder_, **output, watch_, nullptr, options_);
     }
@@ -105,6 +109,7 @@ protected:
     test::TempFolder folder_;
     RecordingOptions options_;
     LiveRecording* live_ = nullptr;
+    std::vector<Trigger> conditions_;  // of the end
     std::deque<Step> steps_;
     std::optional<Result<SinkChanged>> changed_;
 };
@@ -297,6 +302,104 @@ TEST_F(SteeringTest, AnotherSinkThatFailsIsAWarning) {
     EXPECT_EQ(result->summary.ended_by, "stopped");
     EXPECT_TRUE(result->output);
     EXPECT_EQ(result->summary.warnings.size(), 1u);
+}
+
+TEST_F(SteeringTest, WhatIsHitWhilePausedIsNeitherRecordedNorLost) {
+    hits(3);
+    step([this] {
+        const auto paused = live_->pause();
+        ASSERT_TRUE(paused);
+        EXPECT_TRUE(paused->is_changed);
+        const auto again = live_->pause();
+        ASSERT_TRUE(again);
+        EXPECT_FALSE(again->is_changed);
+        EXPECT_TRUE(live_->status().is_paused);
+        EXPECT_TRUE(live_->mark("meanwhile"));
+    });
+    hits(100);
+    step_until([this] { return live_->status().paused_seconds >= 0.02; });
+    step([this] {
+        const auto resumed = live_->resume();
+        ASSERT_TRUE(resumed);
+        EXPECT_TRUE(resumed->is_changed);
+        EXPECT_GE(resumed->paused_seconds, 0.02);
+        EXPECT_FALSE(live_->resume()->is_changed);
+        EXPECT_FALSE(live_->status().is_paused);
+        EXPECT_EQ(live_->status().pauses, 1u);
+    });
+    hits(2);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    const Summary& summary = result->summary;
+    EXPECT_TRUE(summary.disagreements.empty()) << summary.disagreements.front();
+    EXPECT_EQ(summary.loss.total(), 0u);
+    EXPECT_EQ(summary.pauses, 1u);
+    EXPECT_GE(summary.paused_seconds, 0.02);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 5u);
+    EXPECT_EQ(events_in(path("a.fxt"), "paused"), 1u);
+    EXPECT_EQ(events_in(path("a.fxt"), "resumed"), 1u);
+    EXPECT_EQ(events_in(path("a.fxt"), "mark"), 1u);
+    EXPECT_THAT(recorder_.calls(),
+                testing::ElementsAre("attach", "close", "open", "detach", "counters"));
+}
+
+TEST_F(SteeringTest, AnotherSinkAndTheEndWorkWhilePaused) {
+    hits(3);
+    step([this] { EXPECT_TRUE(live_->pause()); });
+    change({.target = path("b.fxt")});
+    expect_changed();
+    hits(10);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->summary.disagreements.empty());
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
+    EXPECT_EQ(events_in(path("b.fxt"), "hit"), 0u);
+    EXPECT_GT(result->summary.paused_seconds, 0);
+}
+
+TEST_F(SteeringTest, AConditionEndsItWithItsEventInTheFile) {
+    conditions_ = {*parse_trigger("event(nothing)", "--stop-when"),
+                   *parse_trigger("event(mark)", "--stop-when")};
+    hits(3);
+    step([this] { EXPECT_TRUE(live_->mark("enough")); });
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "stop-when");
+    EXPECT_EQ(result->summary.stop_condition, "event(mark)");
+    EXPECT_TRUE(result->summary.disagreements.empty());
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 3u);
+    EXPECT_EQ(events_in(path("a.fxt"), "mark"), 1u);
+}
+
+TEST_F(SteeringTest, ResumeOpensWhatWaits) {
+    options_.start = StartTime{.text = "--start-after 1h", .after = std::chrono::hours(1)};
+    hits(10);
+    step([this] {
+        EXPECT_EQ(live_->status().waiting_for, "--start-after 1h");
+        EXPECT_FALSE(live_->pause()->is_changed);
+        EXPECT_TRUE(live_->resume()->is_changed);
+        EXPECT_EQ(live_->status().waiting_for, "");
+    });
+    hits(2);
+    stop();
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(events_in(path("a.fxt"), "hit"), 2u);
+    EXPECT_EQ(result->summary.pauses, 0u);
+    EXPECT_GT(result->summary.waited_seconds, 0);
+    EXPECT_TRUE(result->summary.disagreements.empty());
+}
+
+TEST_F(SteeringTest, TheDurationGoesOnWhilePaused) {
+    options_.duration = milliseconds(100);
+    step([this] { EXPECT_TRUE(live_->pause()); });
+    const auto result = run(path("a.fxt"));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->summary.ended_by, "duration");
+    EXPECT_GE(result->summary.seconds + result->summary.paused_seconds, 0.1);
+    EXPECT_LT(result->summary.seconds, result->summary.paused_seconds);
 }
 
 }  // namespace
