@@ -90,6 +90,11 @@ public:
     }
     Status set_open(bool is_open) override;
     Status detach() override;
+    [[nodiscard]] uint64_t old_ring_bytes() const override {
+        uint64_t bytes = 0;
+        for (const RingRow& ring : objects_->rings()) bytes += ring.old_bytes();
+        return bytes;
+    }
     Status make_other_rings(uint64_t ring_bytes) override;
     void add_other_rings() override;
     Status use_other_rings() override;

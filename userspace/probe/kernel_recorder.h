@@ -114,6 +114,8 @@ public:
     // behind the one before: makes them (an error: nothing has changed), on the thread that opened
     // the recorder; has them read, on the draining thread; has programs write to them, on the
     // first again. Their bytes are a power of two, at least a page.
+    // Those before the ones in use are kept for some seconds: so many bytes they have.
+    [[nodiscard]] virtual uint64_t old_ring_bytes() const = 0;
     [[nodiscard]] virtual Status make_other_rings(uint64_t ring_bytes) = 0;
     virtual void add_other_rings() = 0;
     [[nodiscard]] virtual Status use_other_rings() = 0;

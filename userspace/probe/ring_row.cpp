@@ -18,6 +18,13 @@ const BpfRing& RingRow::newest() const {
     return rings_.back()->ring;
 }
 
+uint64_t RingRow::old_bytes() const {
+    const std::scoped_lock lock(mutex_);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i + 1 < rings_.size(); ++i) bytes += rings_[i]->ring.bytes();
+    return bytes;
+}
+
 void RingRow::retire_before_newest(uint64_t now_ns) {
     const std::scoped_lock lock(mutex_);
     for (size_t i = 0; i + 1 < rings_.size(); ++i) {

@@ -27,6 +27,9 @@ public:
     // record. Of the thread that exchanges rings, after add().
     void retire_before_newest(uint64_t now_ns);
 
+    // Of those behind the newest; of either thread.
+    [[nodiscard]] uint64_t old_bytes() const;
+
     // As BpfRing's, over all of them.
     void peek(size_t count_max, std::vector<RecordView>& out);
     void release(size_t count);

@@ -10,6 +10,7 @@
 
 #include "session/buffer_size.h"
 #include "session/clock.h"
+#include "session/human.h"
 #include "session/output_file.h"
 #include "session/own_record.h"
 #include "tracer/abi/event.h"
@@ -151,8 +152,15 @@ Status Steering::snapshot(const std::string& reason) {
 Result<BuffersChanged> Steering::change_buffers(const BuffersChange& change) {
     BuffersChanged changed{.ring_bytes = parts_.ring_bytes};
     if (change.rings) {
-        TR_ASSIGN(const uint64_t bytes,
-                  choose_ring_bytes(change.rings, read_machine_load(false), false));
+        const MachineLoad load = read_machine_load(false);
+        TR_ASSIGN(const uint64_t bytes, choose_ring_bytes(change.rings, load, false));
+        // Of who changes them faster than the old ones may go.
+        const uint64_t old_bytes = parts_.recorder->old_ring_bytes();
+        if (old_bytes > load.memory_available_bytes / 16) {
+            return fail(ErrorCode::limit,
+                        fmt::format("the rings before still hold {}", human_bytes(old_bytes)),
+                        "they go ten seconds after their last use: try again then");
+        }
         TR_TRY(parts_.recorder->make_other_rings(bytes));
         parts_.drain.call([this] { parts_.recorder->add_other_rings(); });
         TR_TRY(parts_.recorder->use_other_rings());

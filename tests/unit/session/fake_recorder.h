@@ -134,6 +134,7 @@ public:
         for (const Ring& ring : rings_) result.rings.push_back({ring.attempts, ring.lost});
         return result;
     }
+    uint64_t old_ring_bytes() const override { return old_bytes; }
     Status make_other_rings(uint64_t ring_bytes) override {
         log("make rings of " + std::to_string(ring_bytes));
         return other_rings_result;
@@ -162,6 +163,7 @@ public:
     Status set_open_result;
     Status attach_late_result;
     Status other_rings_result;
+    uint64_t old_bytes = 0;
     std::set<uint32_t> recorded_pids;  // set before the recording begins
     std::function<void(const AttachPlan&)> on_attach_late;
     std::vector<RefusedPlace> refused_places;  // grown by on_attach and on_attach_late alone

@@ -153,6 +153,10 @@ TEST_F(SteeringTest, ChangesItsBuffersStepByStep) {
         recorder_.other_rings_result = fail(ErrorCode::limit, "no memory");
         EXPECT_FALSE(live_->change_buffers({.rings = BufferRequest{8 << 20, true}}));
         EXPECT_EQ(live_->status().ring_bytes, 2u << 20) << "as before";
+        recorder_.old_bytes = UINT64_MAX;
+        const auto refused = live_->change_buffers({.rings = BufferRequest{8 << 20, true}});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, ErrorCode::limit);
     });
     stop();
     const auto result = run(path("a.fxt"));
