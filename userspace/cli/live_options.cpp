@@ -142,9 +142,7 @@ Status take_start(const LiveTexts& texts, RecordCommand& command) {
     return {};
 }
 
-}  // namespace
-
-void add_live_options(CLI::App& app, LiveTexts& texts) {
+void add_window_options(CLI::App& app, LiveTexts& texts) {
     app.add_option("--start-after", texts.start_after,
                    "arm everything, and record from this time on: 5s, 2m; -d counts from then; "
                    "`tracer ctl resume` opens it earlier")
@@ -159,6 +157,9 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
                    "any of several); the event that makes it true is in the file")
         ->type_name("CONDITION")
         ->group(kGroup);
+}
+
+void add_piece_options(CLI::App& app, LiveTexts& texts) {
     app.add_option("--rotate", texts.rotate,
                    "begin a new file after this size or time: 1G, 10m, 1G,10m (m is minutes); each "
                    "opens by itself, and names sort by time: FILE-00000001-TIME.fxt")
@@ -185,6 +186,9 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
                    "lost, and counted")
         ->type_name("SIZE")
         ->group(kGroup);
+}
+
+void add_flight_options(CLI::App& app, LiveTexts& texts) {
     app.add_option("--keep", texts.keep,
                    "keep the last events in memory only: 30s, 512M, or both (default of the size: "
                    "1/16 of free memory, 1G at most); they are written to FILE-0001-TIME.fxt at "
@@ -219,6 +223,14 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}).description(""))
         ->type_name("N")
         ->group(kGroup);
+}
+
+}  // namespace
+
+void add_live_options(CLI::App& app, LiveTexts& texts) {
+    add_window_options(app, texts);
+    add_piece_options(app, texts);
+    add_flight_options(app, texts);
 }
 
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
