@@ -496,6 +496,57 @@ TEST(LiveRecorded, StopsWhenASlowRequestIsInTheFile) {
     EXPECT_LT(numbers.back(), 400u);
 }
 
+TEST(LiveRecorded, BeginsWithTheEventThatItWaitedFor) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target =
+        start_target("requests", {"--requests", "400", "--slow-every", "100", "--slow-ms", "150"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto recorder =
+        Recorder::start({"--pid", std::to_string(target->pid()), "--no-packs", "-e",
+                         "span:" + target_path("requests") + ":handle_request(number=arg0:s32)",
+                         "--start-when", "span(handle_request) > 120ms"});
+    ASSERT_TRUE(recorder) << recorder.error().what;
+    ASSERT_TRUE(run_target(*target, kLimit, 1));
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    const auto recorded = recorder->finish();
+    ASSERT_TRUE(recorded) << recorded.error().what;
+    expect_sound(*recorded);
+    expect_nothing_lost(*recorded);
+    EXPECT_GT(recorded->result.summary.at("held_back").get<uint64_t>(), 0u);
+    EXPECT_GT(recorded->result.summary.at("waited_seconds").get<double>(), 0.0);
+    std::vector<uint64_t> numbers;
+    for (const FxtEvent* begin :
+         events_of(recorded->file, "handle_request", FxtEventType::duration_begin)) {
+        numbers.push_back(integer_argument(recorded->file, *begin, "number").value_or(0));
+    }
+    ASSERT_FALSE(numbers.empty());
+    EXPECT_EQ(numbers.front(), 100u) << "the first slow one, with its begin";
+    EXPECT_EQ(numbers.back(), 400u);
+    EXPECT_EQ(numbers.size(), 301u);
+}
+
+TEST(LiveRecorded, OneThatNothingOpenedLeavesNoFile) {
+    TR_REQUIRE_ROOT();
+    TR_REQUIRE_FILE(tracer_binary());
+    auto target = start_target("flood", {"--hits", "1000"});
+    ASSERT_TRUE(target) << target.error().what;
+    auto folder = TempFolder::make();
+    ASSERT_TRUE(folder);
+    const std::string path = folder->file("never.fxt");
+    auto run = TracerRun::start({"--pid", std::to_string(target->pid()), "-e", "usdt:flood:hit",
+                                 "--start-when", "span(nothing) > 1s", "-o", path});
+    ASSERT_TRUE(run) << run.error().what;
+    ASSERT_TRUE(run->wait_until_recording());
+    ASSERT_TRUE(target->send_signal(SIGKILL));
+    auto& process = run->process();
+    const auto status = process.wait(kLimit);
+    ASSERT_TRUE(status) << status.error().what;
+    EXPECT_EQ(status->code, 4);
+    EXPECT_THAT(process.errors(), testing::HasSubstr("before --start-when span(nothing) > 1s"));
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
 TEST(LiveRecorded, OneThatWasNeverOpenedLeavesNoFile) {
     TR_REQUIRE_ROOT();
     TR_REQUIRE_FILE(tracer_binary());

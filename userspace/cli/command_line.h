@@ -79,6 +79,7 @@ struct RecordCommand {
     std::string output_path;  // empty: the default name
     std::string format_name;  // empty: by the suffix
     std::optional<std::chrono::nanoseconds> duration;
+    std::vector<Trigger> start_when;
     std::vector<Trigger> stop_when;
     std::optional<StartTime> start;  // none: open once all is armed
     uint64_t bytes_max = 0;          // 0: no limit

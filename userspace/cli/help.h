@@ -21,6 +21,7 @@ inline constexpr std::string_view kRecordHelp =
   sudo tracer tail --pid 1234                  a line an event, in the terminal
   sudo tracer top -a --packs postgresql        rates and durations in the terminal
   sudo tracer --pid 1234 --start-after 5s -d 10s   armed now, recorded from then on
+  sudo tracer --pid 1234 -e ... --start-when 'span(query) > 50ms'   the file begins with it
   sudo tracer -a --stop-when crash             ends with the first crash in the file
   sudo tracer --pid 1234 --level more          more of what its runtime does
   sudo tracer --pid 1234 -o - | ssh host 'cat > trace.fxt'

@@ -152,6 +152,11 @@ void add_window_options(CLI::App& app, LiveTexts& texts) {
                    "the same at a time of day, local: 14:30, 14:30:05, 2026-12-01T14:30")
         ->type_name("TIME")
         ->group(kGroup);
+    add_repeatable(app, "--start-when", texts.start_when,
+                   "write nothing until a condition comes true (as of --when; any of several): the "
+                   "event that makes it true is the first in the file; -d counts from then")
+        ->type_name("CONDITION")
+        ->group(kGroup);
     add_repeatable(app, "--stop-when", texts.stop_when,
                    "end the recording, within moments, once a condition comes true (as of --when; "
                    "any of several); the event that makes it true is in the file")
@@ -236,6 +241,14 @@ void add_live_options(CLI::App& app, LiveTexts& texts) {
 Status take_live_options(const LiveTexts& texts, RecordCommand& command) {
     TR_TRY(take_rotation(texts, command));
     TR_TRY(take_start(texts, command));
+    for (const std::string& text : texts.start_when) {
+        TR_ASSIGN(Trigger condition, parse_trigger(text, "--start-when"));
+        command.start_when.push_back(std::move(condition));
+    }
+    if (!command.start_when.empty() && (command.start || texts.keep)) {
+        return fail(ErrorCode::usage, "--start-when excludes --start-after, --start-at and --keep",
+                    "--keep with --when keeps what came before an event too");
+    }
     for (const std::string& text : texts.stop_when) {
         TR_ASSIGN(Trigger condition, parse_trigger(text, "--stop-when"));
         command.stop_when.push_back(std::move(condition));

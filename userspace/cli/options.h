@@ -64,6 +64,7 @@ struct LiveTexts {
     std::optional<uint64_t> snapshots;
     std::optional<std::string> start_after;
     std::optional<std::string> start_at;
+    std::vector<std::string> start_when;
     std::vector<std::string> stop_when;
 };
 void add_live_options(CLI::App& app, LiveTexts& texts);

@@ -103,6 +103,9 @@ private:
     Status open_output();
     Status open_sink();
     [[nodiscard]] FlightOptions flight_options() const;
+    [[nodiscard]] OutputConditions conditions() const {
+        return {.start = command_.start_when, .stop = command_.stop_when};
+    }
     [[nodiscard]] RecordingDefinitions definitions() const;
     [[nodiscard]] model::Recording recording() const;
     [[nodiscard]] DiscoveryOptions discovery_options() const;
@@ -153,8 +156,10 @@ Status Preparation::prepare() {
                     "--rotate, --keep and --chunks write traces, and a capture is none",
                     "name another format: -o trace.fxt");
     }
-    if (!command_.stop_when.empty() && target_.format == nullptr) {
-        return fail(ErrorCode::usage, "--stop-when sees events, and a raw capture has only records",
+    const bool has_conditions = !command_.stop_when.empty() || !command_.start_when.empty();
+    if (has_conditions && target_.format == nullptr) {
+        return fail(ErrorCode::usage,
+                    "--start-when and --stop-when see events, and a raw capture has only records",
                     "name another format: -o trace.fxt");
     }
     readiness_.fd = command_.ready_fd;
@@ -303,14 +308,14 @@ Status Preparation::open_sink() {
                                    .bytes_max = command_.chunks->bytes_max};
         if (options.bytes_max == 0) options.bytes_max = default_history_bytes();
         TR_ASSIGN(output_, open_chunk_output(*target_.format, definitions(), options, target_.path,
-                                             command_.stop_when));
+                                             conditions()));
         return {};
     }
     if (command_.rotation.is_on()) {
         TR_ASSIGN(auto files,
                   open_rotating_output_sink(target_.path, command_.rotation, command_.real_time));
         TR_ASSIGN(output_, open_rotating_output(*target_.format, definitions(), std::move(files),
-                                                command_.stop_when));
+                                                conditions()));
         return {};
     }
     if (top_) {
@@ -328,8 +333,8 @@ Status Preparation::open_sink() {
     if (target_.format == nullptr) {
         TR_ASSIGN(output_, open_capture_output(definitions(), std::move(sink)));
     } else {
-        TR_ASSIGN(output_, open_trace_output(*target_.format, definitions(), std::move(sink),
-                                             command_.stop_when));
+        TR_ASSIGN(output_,
+                  open_trace_output(*target_.format, definitions(), std::move(sink), conditions()));
     }
     return {};
 }
@@ -500,6 +505,10 @@ RecordingOptions Preparation::recording_options() {
     options.ring_bytes = ring_bytes_;
     options.duration = command_.duration;
     options.start = command_.start;
+    for (const Trigger& condition : command_.start_when) {
+        options.start_event += fmt::format(
+            "{}{}", options.start_event.empty() ? "--start-when " : " or ", condition.text);
+    }
     options.mappings = mappings_.get();
     options.discovery = discovery_options();
     options.rings.is_on = command_.rings;

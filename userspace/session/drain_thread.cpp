@@ -60,6 +60,7 @@ DrainThread::DrainThread(KernelRecorder& recorder,
 
 void DrainThread::start(int wake_fd) {
     wake_fd_ = wake_fd;
+    progress_.is_waiting = output_.is_waiting();
     thread_ = std::thread([this] { run(); });
 }
 
@@ -210,6 +211,10 @@ void DrainThread::watch_output() {
         output_.flush();
     }
     if (!output_.health()) raise(EndCause::output_failed);
+    if (progress_.is_waiting && !output_.is_waiting()) {
+        progress_.is_waiting = false;
+        wake_owner();
+    }
     if (!output_.met_condition().empty()) raise(EndCause::stop_when);
     if (limit_.is_reached()) raise(EndCause::max_size);
 }
@@ -253,6 +258,10 @@ void DrainThread::raise(EndCause cause) {
                                          std::memory_order_acq_rel)) {
         return;
     }
+    wake_owner();
+}
+
+void DrainThread::wake_owner() const {
     const uint64_t one = 1;
     // An eventfd takes 8 bytes or, at its maximum, has woken its reader long before.
     if (wake_fd_ >= 0 && write(wake_fd_, &one, sizeof(one)) < 0) return;

@@ -41,7 +41,8 @@ struct DrainOptions {
 struct DrainProgress {
     std::atomic<uint64_t> records = 0;
     std::atomic<uint64_t> lost = 0;
-    std::atomic<uint64_t> pauses = 0;  // of the bounded share
+    std::atomic<uint64_t> pauses = 0;      // of the bounded share
+    std::atomic<bool> is_waiting = false;  // the output, for its start
     // Of the fullest ring before a turn, 0..1: the most since a reader set it to 0.
     std::atomic<double> fill_max = 0;
     std::atomic<double> fill = 0;  // the same before the last turn
@@ -115,6 +116,7 @@ private:
     // True: it paused.
     bool pause_if_over_share();
     void raise(EndCause cause);
+    void wake_owner() const;
 
     KernelRecorder& recorder_;
     Merger& merger_;

@@ -8,6 +8,7 @@
 #include "capture/capture_file.h"
 #include "session/left_chunks.h"
 #include "session/patient_sink.h"
+#include "session/starting_writer.h"
 #include "session/watched_writer.h"
 #include "tracer/base/byte_cursor.h"
 #include "tracer/write/chunk_switch.h"
@@ -26,21 +27,27 @@ struct Pieces {
     std::string path;  // of what nobody takes out of memory
 };
 
+// Parts of the writer that hold events against conditions; null: there are none.
+struct Conditions {
+    StartingWriter* start = nullptr;
+    const WatchedWriter* stop = nullptr;
+};
+
 class TraceOutput : public Output, private RecordHandler {
 public:
-    // `pieces`: what the sink is, if it is one in pieces; `watched`: the writer, if conditions are
-    // held against what it writes. `is_shown`: in a terminal, where it stays.
+    // `pieces`: what the sink is, if it is one in pieces. `watching`: parts of the writer.
+    // `is_shown`: in a terminal, where it stays.
     TraceOutput(std::unique_ptr<ByteSink> sink,
                 Pieces pieces,
                 std::unique_ptr<TraceWriter> writer,
-                const WatchedWriter* watched,
+                Conditions watching,
                 bool is_appendable,
                 bool is_shown,
                 RecordingDefinitions definitions)
         : sink_(std::move(sink)),
           pieces_(std::move(pieces)),
           writer_(std::move(writer)),
-          watched_(watched),
+          watching_(watching),
           is_appendable_(is_appendable),
           is_shown_(is_shown),
           decoder_(Decoder::make(std::move(definitions), *writer_)) {}
@@ -106,7 +113,13 @@ public:
     }
 
     std::string met_condition() const override {
-        return watched_ != nullptr ? watched_->met() : std::string();
+        return watching_.stop != nullptr ? watching_.stop->met() : std::string();
+    }
+    bool is_waiting() const override {
+        return watching_.start != nullptr && watching_.start->is_waiting();
+    }
+    void start_now() override {
+        if (watching_.start != nullptr) watching_.start->start_now();
     }
 
     Status finish(uint64_t now_ns, const KernelCounters&) override {
@@ -123,13 +136,15 @@ public:
     uint64_t bytes_written() const override { return bytes_base_ + sink_->bytes_written(); }
 
     OutputFacts facts() const override {
-        OutputFacts facts{.events = writer_->counters().events,
-                          .first_ns = decoder_->first_ns(),
-                          .last_ns = decoder_->last_ns(),
-                          .decoder = decoder_->counters(),
-                          .writer = writer_->counters(),
-                          .spans = decoder_->span_tallies(),
-                          .files = {}};
+        OutputFacts facts{
+            .events = writer_->counters().events,
+            .held_back = watching_.start != nullptr ? watching_.start->held_back() : 0,
+            .first_ns = decoder_->first_ns(),
+            .last_ns = decoder_->last_ns(),
+            .decoder = decoder_->counters(),
+            .writer = writer_->counters(),
+            .spans = decoder_->span_tallies(),
+            .files = {}};
         if (pieces_.rotating != nullptr) {
             facts.files.paths = pieces_.rotating->chunk_paths();
             facts.files.deleted = pieces_.rotating->chunks_deleted();
@@ -156,7 +171,11 @@ private:
     }
     // What the opening has no room for is written before the next event; another error has ended
     // the sink, which tells it.
-    void begin_due_chunk() { static_cast<void>(begin_chunk_if_due(*pieces_.sink, *writer_)); }
+    void begin_due_chunk() {
+        // A row of files with nothing in them.
+        if (is_waiting()) return;
+        static_cast<void>(begin_chunk_if_due(*pieces_.sink, *writer_));
+    }
 
     // Closing waits for a slow reader in any case; what it missed at the end is told to it as well.
     void say_last_words() {
@@ -171,7 +190,7 @@ private:
     // What went to the sinks before, less what was in this one already: wraps where that is more.
     uint64_t bytes_base_ = 0;
     std::unique_ptr<TraceWriter> writer_;
-    const WatchedWriter* watched_;  // writer_, or null
+    const Conditions watching_;
     const bool is_appendable_;
     const bool is_shown_;
     std::unique_ptr<Decoder> decoder_;
@@ -264,18 +283,25 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
                                             RecordingDefinitions definitions,
                                             std::unique_ptr<ByteSink> sink,
                                             Pieces pieces,
-                                            std::vector<Trigger> conditions) {
+                                            OutputConditions conditions) {
     auto writer = format.make_writer(*sink);
-    const WatchedWriter* watched = nullptr;
-    if (!conditions.empty()) {
-        auto watching = std::make_unique<WatchedWriter>(std::move(writer), std::move(conditions));
-        watched = watching.get();
-        writer = std::move(watching);
+    Conditions watching;
+    if (!conditions.stop.empty()) {
+        auto watched =
+            std::make_unique<WatchedWriter>(std::move(writer), std::move(conditions.stop));
+        watching.stop = watched.get();
+        writer = std::move(watched);
+    }
+    if (!conditions.start.empty()) {
+        auto starting =
+            std::make_unique<StartingWriter>(std::move(writer), std::move(conditions.start));
+        watching.start = starting.get();
+        writer = std::move(starting);
     }
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
     return std::make_unique<TraceOutput>(std::move(sink), std::move(pieces), std::move(writer),
-                                         watched, format.is_appendable, false,
+                                         watching, format.is_appendable, false,
                                          std::move(definitions));
 }
 
@@ -284,7 +310,7 @@ Result<std::unique_ptr<Output>> open_output(const Format& format,
 Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   std::unique_ptr<ByteSink> sink,
-                                                  std::vector<Trigger> conditions) {
+                                                  OutputConditions conditions) {
     return open_output(format, std::move(definitions), std::move(sink), {}, std::move(conditions));
 }
 
@@ -293,14 +319,14 @@ Result<std::unique_ptr<Output>> open_shown_output(std::unique_ptr<TraceWriter> w
                                                   std::unique_ptr<ByteSink> sink) {
     writer->describe(definitions.recording);
     TR_TRY(writer->open());
-    return std::make_unique<TraceOutput>(std::move(sink), Pieces{}, std::move(writer), nullptr,
+    return std::make_unique<TraceOutput>(std::move(sink), Pieces{}, std::move(writer), Conditions{},
                                          true, true, std::move(definitions));
 }
 
 Result<std::unique_ptr<Output>> open_rotating_output(const Format& format,
                                                      RecordingDefinitions definitions,
                                                      std::unique_ptr<RotatingSink> sink,
-                                                     std::vector<Trigger> conditions) {
+                                                     OutputConditions conditions) {
     RotatingSink* rotating = sink.get();
     return open_output(format, std::move(definitions), std::move(sink),
                        {.sink = rotating, .rotating = rotating}, std::move(conditions));
@@ -310,7 +336,7 @@ Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
                                                   RecordingDefinitions definitions,
                                                   const ChunkMemoryOptions& options,
                                                   std::string path,
-                                                  std::vector<Trigger> conditions) {
+                                                  OutputConditions conditions) {
     auto sink = std::make_unique<ChunkMemorySink>(options);
     ChunkMemorySink* memory = sink.get();
     return open_output(format, std::move(definitions), std::move(sink),

@@ -41,7 +41,8 @@ struct OutputFiles {
 
 // What an output knows about what went through it, for the summary.
 struct OutputFacts {
-    uint64_t events = 0;  // written; a raw capture's are its records
+    uint64_t events = 0;     // written; a raw capture's are its records
+    uint64_t held_back = 0;  // not written, because they came before the start
     uint64_t first_ns = 0;
     uint64_t last_ns = 0;
     DecoderCounters decoder;  // zeros for a raw capture
@@ -93,6 +94,11 @@ public:
     // written ends first.
     [[nodiscard]] virtual Result<TakenChunk> take_chunk(bool end_current);
 
+    // Whether what comes is held back until a condition of the start comes true; start_now() does
+    // not wait for it. Of the thread that owns it.
+    [[nodiscard]] virtual bool is_waiting() const { return false; }
+    virtual void start_now() {}
+
     // Which of the conditions of the end has come true; empty: none. Of the thread that owns it.
     [[nodiscard]] virtual std::string met_condition() const { return {}; }
 
@@ -109,12 +115,17 @@ public:
     [[nodiscard]] virtual uint64_t received(uint32_t probe_id) const = 0;
 };
 
-// Opens a writer of `format` over the sink. `conditions`: those that met_condition() tells of.
-[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(
-    const Format& format,
-    RecordingDefinitions definitions,
-    std::unique_ptr<ByteSink> sink,
-    std::vector<Trigger> conditions = {});
+// What events begin and end what is written; empty: nothing waits for one.
+struct OutputConditions {
+    std::vector<Trigger> start;
+    std::vector<Trigger> stop;  // those that met_condition() tells of
+};
+
+// Opens a writer of `format` over the sink.
+[[nodiscard]] Result<std::unique_ptr<Output>> open_trace_output(const Format& format,
+                                                                RecordingDefinitions definitions,
+                                                                std::unique_ptr<ByteSink> sink,
+                                                                OutputConditions conditions = {});
 
 // The same with a writer that was made over the sink, for what people look at: it stays where it
 // is.
@@ -127,16 +138,15 @@ public:
     const Format& format,
     RecordingDefinitions definitions,
     std::unique_ptr<RotatingSink> sink,
-    std::vector<Trigger> conditions = {});
+    OutputConditions conditions = {});
 
 // The same in chunks in memory, until they are taken. What is left at close() is written to files
 // named after `path`, as rotating ones are.
-[[nodiscard]] Result<std::unique_ptr<Output>> open_chunk_output(
-    const Format& format,
-    RecordingDefinitions definitions,
-    const ChunkMemoryOptions& options,
-    std::string path,
-    std::vector<Trigger> conditions = {});
+[[nodiscard]] Result<std::unique_ptr<Output>> open_chunk_output(const Format& format,
+                                                                RecordingDefinitions definitions,
+                                                                const ChunkMemoryOptions& options,
+                                                                std::string path,
+                                                                OutputConditions conditions = {});
 
 // The raw capture, whose meaning is given when it is converted.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_capture_output(

@@ -89,6 +89,11 @@ public:
 private:
     Status begin();
     Status arm_start();
+    void note_started();
+    [[nodiscard]] bool is_waiting() const { return gate_.is_waiting() || waits_for_event_; }
+    [[nodiscard]] std::string waits_for() const {
+        return options_.start ? options_.start->text : options_.start_event;
+    }
     Status start_timers(bool with_duration);
     void take_opened();
     void let_go();
@@ -120,6 +125,7 @@ private:
     UniqueFd start_timer_;
     uint64_t armed_ns_ = 0;
     uint64_t opened_ns_ = 0;  // of one that waited
+    bool waits_for_event_ = false;
     std::vector<std::string> warnings_;
     std::unique_ptr<Steering> steering_;  // null: nobody steers
 };
@@ -127,7 +133,12 @@ private:
 Result<RecordingResult> Recording::run() {
     TR_TRY(begin());
     const EndCause cause = record();
-    if (gate_.is_waiting()) return tl::unexpected(never_opened(cause));
+    // What makes the condition of the start true may be on its way.
+    if (waits_for_event_) {
+        drain_.call([] {});
+        note_started();
+    }
+    if (is_waiting()) return tl::unexpected(never_opened(cause));
     return stop(cause);
 }
 
@@ -136,6 +147,7 @@ Status Recording::begin() {
     write_clocks(output_);
     // Whoever is killed from here on leaves a file that opens.
     output_.flush();
+    waits_for_event_ = output_.is_waiting();
     drain_.start(watch_.wake_fd());
     if (child_ != nullptr) recorder_.add_target(child_->pid());
     Status attached;
@@ -162,7 +174,7 @@ Status Recording::begin() {
     if (attached && discovery_) attached = discovery_->start();
     if (attached && child_ != nullptr) attached = child_->release();
     if (attached && options_.start) attached = arm_start();
-    if (attached) attached = start_timers(!gate_.is_waiting());
+    if (attached) attached = start_timers(!is_waiting());
     if (attached) {
         // Who reads that all is attached may steer at once.
         begin_steering();
@@ -209,6 +221,16 @@ void Recording::take_opened() {
     }
 }
 
+// By the event that the output waited for, or by who steers it.
+void Recording::note_started() {
+    if (!waits_for_event_ || drain_.progress().is_waiting) return;
+    waits_for_event_ = false;
+    opened_ns_ = boottime_ns();
+    if (const Status started = start_timers(true); !started) {
+        warnings_.push_back(started.error().what);
+    }
+}
+
 Error Recording::never_opened(EndCause cause) {
     let_go();
     if (steering_) {
@@ -218,7 +240,7 @@ Error Recording::never_opened(EndCause cause) {
     return Error{
         .code = cause == EndCause::interrupted ? ErrorCode::interrupted : ErrorCode::not_found,
         .what = fmt::format("ended ({}) before {}: nothing is recorded", end_cause_text(cause),
-                            options_.start->text),
+                            waits_for()),
         .hint = "`tracer ctl resume` opens a recording that waits"};
 }
 
@@ -235,7 +257,7 @@ void Recording::begin_steering() {
                                     .recorder = &recorder_,
                                     .ring_bytes = options_.ring_bytes,
                                     .gate = &gate_,
-                                    .waits_for = options_.start ? options_.start->text : ""});
+                                    .waits_for = waits_for()});
     if (!steering) {
         warnings_.push_back(fmt::format("not to be steered: {}", steering.error().what));
         return;
@@ -246,6 +268,7 @@ void Recording::begin_steering() {
 
 // A sink that fails ends the recording, unless there is another to go back to.
 std::optional<EndCause> Recording::raised() {
+    note_started();
     const std::optional<EndCause> cause = drain_.raised();
     if (cause == EndCause::output_failed && steering_ && steering_->fall_back()) {
         return drain_.raised();
@@ -418,7 +441,7 @@ void Recording::report_status() {
                         .bytes = output_.bytes(),
                         .ring_fill = progress.fill.load(std::memory_order_relaxed),
                         .is_paused = !gate_.is_open(),
-                        .waiting_for = gate_.is_waiting() ? options_.start->text : ""});
+                        .waiting_for = is_waiting() ? waits_for() : ""});
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct RecordingOptions {
     // It is armed closed, and opened then; none: it is open from the start. Whoever steers it may
     // open it earlier.
     std::optional<StartTime> start;
+    // The same of an output that waits for an event: as it was asked for.
+    std::string start_event;
     DrainOptions drain;
     // Files that are run later get their probes too; null: they do not. Borrowed, opened before
     // the files at the start were collected.

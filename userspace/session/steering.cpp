@@ -109,7 +109,7 @@ LiveStatus Steering::status() {
     if (facts.files.is_in_memory) status.chunks_waiting = facts.files.chunks_waiting;
     if (const RecordGate* gate = parts_.gate; gate != nullptr) {
         status.is_paused = !gate->is_open();
-        if (gate->is_waiting()) status.waiting_for = parts_.waits_for;
+        if (gate->is_waiting() || progress.is_waiting) status.waiting_for = parts_.waits_for;
         status.paused_seconds = static_cast<double>(gate->paused_ns(now_ns)) / 1e9;
         status.pauses = gate->closings();
     }
@@ -192,6 +192,11 @@ Result<GateChange> Steering::change_gate(bool opens) {
     }
     RecordGate& gate = *parts_.gate;
     GateChange change{.is_changed = gate.is_open() != opens};
+    // Opened by hand, the event that it waits for is not waited for any more.
+    if (opens && parts_.drain.progress().is_waiting) {
+        parts_.drain.call([this] { parts_.output.start_now(); });
+        change.is_changed = true;
+    }
     TR_TRY(opens ? gate.open("tracer ctl resume") : gate.close("tracer ctl pause"));
     change.paused_seconds = static_cast<double>(gate.last_closed_ns(boottime_ns())) / 1e9;
     return change;

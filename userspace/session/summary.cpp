@@ -200,6 +200,7 @@ Summary make_summary(const SummaryInputs& inputs) {
     const OutputFacts facts = inputs.output.facts();
     const DecoderCounters& decoder = facts.decoder;
     summary.events = facts.events;
+    summary.held_back = facts.held_back;
     summary.bytes = inputs.output.bytes();
     summary.loss.sink_full = std::max(facts.writer.no_room, decoder.lost_to_sink);
     summary.loss.refused = facts.writer.refused;

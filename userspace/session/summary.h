@@ -32,6 +32,7 @@ struct Summary {
     double paused_seconds = 0;
     uint64_t pauses = 0;
     double waited_seconds = 0;  // from armed to opened
+    uint64_t held_back = 0;     // events before --start-when came true; in none of the files
     uint64_t events = 0;        // written
     std::string ended_by;
     std::string stop_condition;  // that came true; empty: none

@@ -199,6 +199,7 @@ std::string summary_json(const Summary& summary) {
         {"paused_seconds", summary.paused_seconds},
         {"pauses", summary.pauses},
         {"waited_seconds", summary.waited_seconds},
+        {"held_back", summary.held_back},
         {"events", summary.events},
         {"loss_rate", summary.loss_rate()},
         {"probes", probes_json(summary)},

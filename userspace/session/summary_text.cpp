@@ -310,6 +310,12 @@ std::string summary_text(const Summary& summary, const SummaryTextOptions& optio
                    summary.seconds, human_bytes(summary.bytes), ended_by_text(summary));
     if (summary.waited_seconds > 0) {
         fmt::format_to(out, "opened {:.3f} s after it was armed\n", summary.waited_seconds);
+        if (summary.held_back > 0) {
+            fmt::format_to(out,
+                           "{} events before that are among those written below, and not in "
+                           "the file\n",
+                           human_count(summary.held_back));
+        }
     }
     if (summary.pauses > 0) {
         fmt::format_to(out, "paused {}, {:.3f} s beside these\n",

@@ -98,6 +98,10 @@ public:
     [[nodiscard]] HistoryView view();
     [[nodiscard]] HistoryExtent extent() const;
 
+    // To a writer that has had every definition: the newest reading of the clocks, and the begins
+    // of the spans that are open, at their own times.
+    void write_state(TraceWriter& writer) const;
+
     // Of a SpanEnd or an AsyncEnd that is about to be written: what it ends. The name is its own,
     // empty if it has none, and borrowed until the next call.
     struct OpenSpan {

@@ -239,6 +239,15 @@ TEST(CommandLine, TakesWhenToStart) {
     usage_error({"-a", "--start-after", "5s", "--start-at", "2999-12-31T14:30"});
 }
 
+TEST(CommandLine, TakesWhatOpensIt) {
+    const auto conditions = record({"-a", "--start-when", "span(q) > 5ms"}).start_when;
+    ASSERT_EQ(conditions.size(), 1u);
+    EXPECT_EQ(conditions[0].text, "span(q) > 5ms");
+    usage_error({"-a", "--start-when", "span(q)"});
+    usage_error({"-a", "--start-when", "crash", "--start-after", "5s"});
+    usage_error({"-a", "--start-when", "crash", "--keep", "5s"});
+}
+
 TEST(CommandLine, TakesWhatEndsIt) {
     const auto conditions =
         record({"-a", "--stop-when", "crash", "--stop-when", "span(q) > 5ms"}).stop_when;

@@ -61,7 +61,7 @@ protected:
         auto sink = open_file_sink(first, {});
         EXPECT_TRUE(sink);
         auto output = open_trace_output(*find_format_by_name(format), definitions, std::move(*sink),
-                                        conditions_);
+                                        {.start = {}, .stop = conditions_});
         EXPECT_TRUE(output);
         return run_recording(recorder_, **output, watch_, nullptr, options_);
     }

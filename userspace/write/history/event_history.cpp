@@ -147,6 +147,15 @@ HistoryExtent EventHistory::extent() const {
     return extent;
 }
 
+void EventHistory::write_state(TraceWriter& writer) const {
+    const auto write = [&writer](history::EventBytes bytes) {
+        history::DecodedEvent decoded(bytes);
+        static_cast<void>(writer.write(decoded.event()));  // counted by the writer
+    };
+    if (const auto clocks = state_->clocks()) write(*clocks);
+    for (const history::EventBytes begin : state_->open_spans()) write(begin);
+}
+
 std::optional<EventHistory::OpenSpan> EventHistory::ended_by(const model::Event& end) const {
     const auto bytes = state_->begin_of(end);
     if (!bytes) return std::nullopt;
