@@ -168,19 +168,19 @@ void put(Target& target, const model::Event& event) {
     std::visit([&](const auto& body) { pass(parts, body); }, event.body);
 }
 
-template <size_t... kIndices>
+template <size_t... indices>
 void take_body(Taker& parts,
                size_t index,
                model::EventBody& out,
-               std::index_sequence<kIndices...> /*all*/) {
-    const auto take_one = [&]<size_t kIndex>() {
-        if (index != kIndex) return false;
-        std::variant_alternative_t<kIndex, model::EventBody> body{};
+               std::index_sequence<indices...> /*all*/) {
+    const auto take_one = [&]<size_t candidate>() {
+        if (index != candidate) return false;
+        std::variant_alternative_t<candidate, model::EventBody> body{};
         pass(parts, body);
         out = body;
         return true;
     };
-    TR_CHECK((take_one.template operator()<kIndices>() || ...));
+    TR_CHECK((take_one.template operator()<indices>() || ...));
 }
 
 }  // namespace
