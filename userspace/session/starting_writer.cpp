@@ -14,7 +14,7 @@ constexpr uint64_t kHistoryBytes = 1 << 20;
 }  // namespace
 
 StartingWriter::StartingWriter(std::unique_ptr<TraceWriter> writer, std::vector<Trigger> conditions)
-    : writer_(std::move(writer)) {
+    : ForwardingWriter(std::move(writer)) {
     waiting_.emplace(std::move(conditions), HistoryLimits{.bytes_max = kHistoryBytes});
 }
 
@@ -23,7 +23,7 @@ void StartingWriter::define(const model::Thread& thread) {
         waiting_->watch.define(thread);
         waiting_->open_spans.define(thread);
     }
-    writer_->define(thread);
+    ForwardingWriter::define(thread);
 }
 
 void StartingWriter::define(const model::Point& point) {
@@ -31,24 +31,24 @@ void StartingWriter::define(const model::Point& point) {
         waiting_->watch.define(point);
         waiting_->open_spans.define(point);
     }
-    writer_->define(point);
+    ForwardingWriter::define(point);
 }
 
 WriteStatus StartingWriter::write(const model::Event& event) {
     if (!waiting_) [[likely]]
-        return writer_->write(event);
+        return ForwardingWriter::write(event);
     if (waiting_->watch.look_at(event, waiting_->open_spans) == nullptr) {
         held_back_ += 1;
         // Never without room.
         return waiting_->open_spans.write(event);
     }
     start_now();
-    return writer_->write(event);
+    return ForwardingWriter::write(event);
 }
 
 void StartingWriter::start_now() {
     if (!waiting_) return;
-    waiting_->open_spans.write_state(*writer_);
+    waiting_->open_spans.write_state(writer());
     waiting_.reset();
 }
 

@@ -13,20 +13,20 @@ constexpr uint64_t kHistoryBytes = 1 << 20;
 }  // namespace
 
 WatchedWriter::WatchedWriter(std::unique_ptr<TraceWriter> writer, std::vector<Trigger> conditions)
-    : writer_(std::move(writer)),
+    : ForwardingWriter(std::move(writer)),
       watch_(std::move(conditions)),
       open_spans_({.bytes_max = kHistoryBytes}) {}
 
 void WatchedWriter::define(const model::Thread& thread) {
     watch_.define(thread);
     open_spans_.define(thread);
-    writer_->define(thread);
+    ForwardingWriter::define(thread);
 }
 
 void WatchedWriter::define(const model::Point& point) {
     watch_.define(point);
     open_spans_.define(point);
-    writer_->define(point);
+    ForwardingWriter::define(point);
 }
 
 WriteStatus WatchedWriter::write(const model::Event& event) {
@@ -34,7 +34,7 @@ WriteStatus WatchedWriter::write(const model::Event& event) {
     if (pulled != nullptr && met_.empty()) met_ = pulled->text;
     // Never without room.
     static_cast<void>(open_spans_.write(event));
-    return writer_->write(event);
+    return ForwardingWriter::write(event);
 }
 
 }  // namespace tracer
